@@ -1,0 +1,5 @@
+import sys
+
+from rehearsal.cli import main
+
+sys.exit(main())

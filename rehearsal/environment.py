@@ -1,0 +1,85 @@
+"""The environment in which programs meet the rehearsal instead of the cloud.
+
+One mapping for whatever runs inside the sandbox (`rehearsal exec`), and one for the user's own `gcloud` outside it. What points
+a client at a real account is taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from rehearsal.control_plane import token
+from rehearsal.installed import installed_engine, plugin
+from rehearsal.layout import Layout
+
+GOOGLE_PORT = 8085
+PROVIDER_PORT = 8086
+GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
+
+_API_PATHS = {  # below the base address
+    "CONTAINER": "v1/",
+    "CONTAINER_BETA": "v1beta1/",
+    "SERVICE_USAGE": "v1/",
+    "COMPUTE": "compute/v1/",
+    "COMPUTE_BETA": "compute/beta/",
+    "IAM": "v1/",
+    "IAM_BETA": "v1/",
+    "CLOUD_RESOURCE_MANAGER": "v1/",
+    "RESOURCE_MANAGER": "v1/",
+    "RESOURCE_MANAGER_V3": "v3/",
+}
+
+_TAKEN_OUT = (
+    "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS", "GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "PULUMI_ACCESS_TOKEN",
+    "PULUMI_CONFIG_PASSPHRASE_FILE", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy",
+)  # fmt: skip
+
+
+def real_google_plugin(layout: Layout) -> Path | None:
+    """An installed `pulumi-resource-gcp`, which the rehearsal prefers to its own."""
+    return plugin("gcp", layout)
+
+
+def inside(layout: Layout, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The whole environment of a program that runs inside the sandbox."""
+    start = dict(os.environ if base is None else base)
+    kept = {k: v for k, v in start.items() if k not in _TAKEN_OUT and not k.startswith("CLOUDSDK_")}
+    return {**kept, **_pulumi(layout, kept.get("PATH", "")), **_google(GOOGLE, layout), "REHEARSAL_HOME": str(layout.root)}
+
+
+def _pulumi(layout: Layout, path: str) -> dict[str, str]:
+    engine = installed_engine(layout)
+    folders = [str(Path(sys.executable).parent), str(layout.bin), *([str(engine.folder)] if engine else []), path]
+    settings = {
+        "PATH": os.pathsep.join(folders),
+        "PULUMI_HOME": str(layout.pulumi_home),
+        "PULUMI_BACKEND_URL": f"file://{layout.stacks}",
+        "PULUMI_CONFIG_PASSPHRASE": "",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+    }
+    if real_google_plugin(layout) is None:
+        settings["PULUMI_DEBUG_PROVIDERS"] = f"gcp:{PROVIDER_PORT}"
+    return settings
+
+
+def _google(base: str, layout: Layout) -> dict[str, str]:
+    endpoints = {f"GOOGLE_{api}_CUSTOM_ENDPOINT": f"{base}/{path}" for api, path in _API_PATHS.items()}
+    return {**endpoints, "GOOGLE_OAUTH_ACCESS_TOKEN": token(layout), **gcloud(base, layout)}
+
+
+def gcloud(base: str, layout: Layout) -> dict[str, str]:
+    """What makes Google's own `gcloud` talk to the REST server at `base`."""
+    overrides = {"CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": ""}
+    return {
+        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{base}/{path}" for api, path in overrides.items()},
+        "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
+        "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
+        "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
+        "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
+        "CLOUDSDK_CONFIG": str(layout.root / "gcloud"),
+    }

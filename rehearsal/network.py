@@ -1,0 +1,81 @@
+"""Addresses of the sandbox. Each cluster has its own, so that several can live side by side.
+
+Node addresses are made local as a whole range: whatever listens on all addresses answers on each node's own, as a kubelet does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+
+MOST_CLUSTERS = 60
+
+
+@dataclass(frozen=True)
+class ClusterNetwork:
+    """The addresses of cluster number `index` (0 to 59)."""
+
+    index: int
+
+    @property
+    def control_plane(self) -> str:
+        """Where the control plane answers: the API server on 443, the rest on ports of their own."""
+        return f"172.16.{self.index}.2"
+
+    @property
+    def peer(self) -> str:
+        """A loopback address for etcd's peer port, which nothing dials."""
+        return f"127.0.{self.index}.2"
+
+    @property
+    def nodes(self) -> str:
+        return f"10.{128 + self.index}.0.0/16"
+
+    @property
+    def pods(self) -> str:
+        return f"10.{64 + self.index}.0.0/16"
+
+    @property
+    def bridge(self) -> str:
+        return f"pods{self.index}"
+
+    @property
+    def bridge_address(self) -> str:
+        return f"10.{64 + self.index}.0.1/16"
+
+    @property
+    def services(self) -> str:
+        """GKE's default range for Services (cloud.google.com/kubernetes-engine/docs/concepts/alias-ips)."""
+        return "34.118.224.0/20"
+
+    @property
+    def first_service(self) -> str:
+        return "34.118.224.1"
+
+    @property
+    def kubelet_port(self) -> int:
+        return 10250 + self.index
+
+    def create(self) -> None:
+        """Sets the addresses up; what is there already stays."""
+        _ip("addr", "replace", f"{self.control_plane}/32", "dev", "lo")
+        _ip("route", "replace", "local", self.nodes, "dev", "lo")
+        if subprocess.run(["ip", "link", "show", self.bridge], capture_output=True, check=False).returncode != 0:
+            _ip("link", "add", self.bridge, "type", "bridge")
+        _ip("addr", "replace", self.bridge_address, "dev", self.bridge)
+        _ip("link", "set", self.bridge, "up")
+
+    def remove(self) -> None:
+        subprocess.run(["ip", "link", "delete", self.bridge], capture_output=True, check=False)
+        subprocess.run(["ip", "route", "delete", "local", self.nodes, "dev", "lo"], capture_output=True, check=False)
+        subprocess.run(["ip", "addr", "delete", f"{self.control_plane}/32", "dev", "lo"], capture_output=True, check=False)
+
+
+def prepare_sandbox() -> None:
+    """What a fresh sandbox needs: loopback up, and folders of the machine's services out of reach."""
+    _ip("link", "set", "lo", "up")
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)

@@ -1,0 +1,96 @@
+"""What the rehearsal is built from: one row a program or file, with the module that pins it.
+
+Versions are not here: each module's `go.mod` in `tools/` has them, and `go.sum` their checksums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GO_VERSION = "1.27.3"
+"""The Go toolchain that builds everything; `tools/go-requirements.txt` pins the same one for machines without Go."""
+
+KUBERNETES_PLUGIN_VERSION = "4.25.0"
+"""What the Kubernetes provider calls itself: the release cut from the commit that `tools/pulumi-resource-kubernetes` pins."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to build: `package` from the module in `tools/<module>`, named `name`."""
+
+    name: str
+    module: str
+    package: str
+    ldflags: str = ""
+    embedded: tuple[tuple[str, str], ...] = ()
+    """Files to lay beside the package's source before the build: (module path, file inside that module)."""
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A file or folder taken as it is from a module's source: `source` inside `origin`, to `target` below the state folder."""
+
+    name: str
+    module: str
+    origin: str
+    source: str
+    target: str
+    executable: bool = False
+
+
+_KUBERNETES_PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
+
+KUBERNETES_VERSION = "1.36.3"
+"""Must equal the version of k8s.io/kubernetes in `tools/cluster/go.mod` (a test compares them): built from a module alone,
+the programs do not know their own."""
+
+_STATES_VERSION = " ".join(
+    f"-X k8s.io/component-base/version.{key}={value}"
+    for key, value in (
+        ("gitVersion", f"v{KUBERNETES_VERSION}"),
+        ("gitMajor", KUBERNETES_VERSION.split(".")[0]),
+        ("gitMinor", KUBERNETES_VERSION.split(".")[1]),
+    )
+)
+
+PROGRAMS: tuple[Program, ...] = (
+    Program("etcd", "cluster", "go.etcd.io/etcd/server/v3"),
+    Program("kube-apiserver", "cluster", "k8s.io/kubernetes/cmd/kube-apiserver", _STATES_VERSION),
+    Program("kube-controller-manager", "cluster", "k8s.io/kubernetes/cmd/kube-controller-manager", _STATES_VERSION),
+    Program("kube-scheduler", "cluster", "k8s.io/kubernetes/cmd/kube-scheduler", _STATES_VERSION),
+    Program("kwok", "cluster", "sigs.k8s.io/kwok/cmd/kwok"),
+    Program("kueue", "cluster", "sigs.k8s.io/kueue/cmd/kueue"),
+    Program("jobset", "cluster", "sigs.k8s.io/jobset"),
+    Program("pulumi", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
+    Program(
+        "pulumi-language-python",
+        "pulumi-language-python",
+        "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
+    ),
+    Program(
+        "pulumi-resource-kubernetes",
+        "pulumi-resource-kubernetes",
+        ".",
+        ldflags=f"-X {_KUBERNETES_PROVIDER}/pkg/version.Version={KUBERNETES_PLUGIN_VERSION}",
+        embedded=(
+            (_KUBERNETES_PROVIDER, "cmd/pulumi-resource-kubernetes/schema.json"),
+            (_KUBERNETES_PROVIDER, "cmd/pulumi-resource-kubernetes/terraform-mapping.json"),
+        ),
+    ),
+)
+
+SHIPPED: tuple[Shipped, ...] = (
+    Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
+    Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
+    Shipped(
+        "pulumi-language-python-exec",
+        "engine",
+        "github.com/pulumi/pulumi/sdk/v3",
+        "python/cmd/pulumi-language-python-exec",
+        "bin/pulumi-language-python-exec",
+        executable=True,
+    ),
+)
+
+ENGINE = ("pulumi", "pulumi-language-python", "pulumi-language-python-exec", "pulumi-resource-kubernetes")
+"""What a Pulumi that is already installed makes unnecessary."""

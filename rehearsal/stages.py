@@ -1,0 +1,151 @@
+"""What kwok plays: the heartbeat of every node, and the life of every pod whose image runs no local program.
+
+kwok has no behaviour of its own; each Stage says which objects it takes, after what delay, and what it makes of them
+(kwok.sigs.k8s.io/docs/user/stages-configuration).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+HEARTBEAT_MS = 15_000
+"""Well inside the 50 s after which the controller manager calls a node lost (kube-controller-manager's default)."""
+
+_CONDITIONS = """
+{{ $now := Now }}
+{{ $since := or .metadata.creationTimestamp $now }}
+conditions:
+{{ range NodeConditions }}
+- type: {{ .type | Quote }}
+  status: {{ .status | Quote }}
+  reason: {{ .reason | Quote }}
+  message: {{ .message | Quote }}
+  lastHeartbeatTime: {{ $now | Quote }}
+  lastTransitionTime: {{ $since | Quote }}
+{{ end }}
+phase: Running
+"""
+
+_RUNNING = """
+{{ $now := Now }}
+phase: Running
+startTime: {{ $now | Quote }}
+conditions:
+{{ range (list "PodReadyToStartContainers" "Initialized" "ContainersReady" "Ready") }}
+- type: {{ . | Quote }}
+  status: "True"
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: true
+  started: true
+  restartCount: 0
+  state:
+    running:
+      startedAt: {{ $now | Quote }}
+{{ end }}
+{{ with NodeIPsWith .spec.nodeName }}
+hostIP: {{ index . 0 | Quote }}
+hostIPs:
+{{ range . }}
+- ip: {{ . | Quote }}
+{{ end }}
+{{ end }}
+{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
+podIP: {{ index . 0 | Quote }}
+podIPs:
+{{ range . }}
+- ip: {{ . | Quote }}
+{{ end }}
+{{ end }}
+"""
+
+_SUCCEEDED = """
+{{ $now := Now }}
+{{ $pod := . }}
+phase: Succeeded
+conditions:
+{{ range (list "ContainersReady" "Ready") }}
+- type: {{ . | Quote }}
+  status: "False"
+  reason: PodCompleted
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+containerStatuses:
+{{ range $index, $container := .spec.containers }}
+- name: {{ $container.name | Quote }}
+  image: {{ $container.image | Quote }}
+  ready: false
+  started: false
+  restartCount: 0
+  state:
+    terminated:
+      exitCode: 0
+      reason: Completed
+      startedAt: {{ (index $pod.status.containerStatuses $index).state.running.startedAt | Quote }}
+      finishedAt: {{ $now | Quote }}
+{{ end }}
+"""
+
+Expression = Mapping[str, Any]
+
+
+def simulated_only(patterns: Sequence[str]) -> list[Expression]:
+    """Selects the pods that no local program runs: those with an image that none of `patterns` matches."""
+    if not patterns:
+        return []
+    for pattern in patterns:
+        re.compile(pattern)
+    either = "|".join(f"({pattern})" for pattern in patterns)
+    return [{"key": f".spec.containers[].image | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
+
+
+def _stage(name: str, kind: str, expressions: Sequence[Expression], then: Mapping[str, Any], delay_ms: int | None = None) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "resourceRef": {"apiGroup": "v1", "kind": kind},
+        "selector": {"matchExpressions": list(expressions)},
+        "next": dict(then),
+    }
+    if delay_ms is not None:
+        spec["delay"] = {"durationMilliseconds": delay_ms}
+    return {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": name}, "spec": spec}
+
+
+def _is(key: str, operator: str, *values: str) -> Expression:
+    return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+
+
+_READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+_DELETED = ".metadata.deletionTimestamp"
+_JOB = ".metadata.ownerReferences.[].kind"
+
+
+def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:
+    """All stages: `patterns` are the images that local programs run, `pod_duration_ms` is how long a played job pod runs."""
+    ours = simulated_only(patterns)
+    return [
+        _stage("node-initialize", "Node", [_is(_READY, "NotIn", "True")], {"statusTemplate": _CONDITIONS}),
+        _stage("node-heartbeat", "Node", [_is(_READY, "In", "True")], {"statusTemplate": _CONDITIONS}, HEARTBEAT_MS),
+        _stage("pod-ready", "Pod", [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours], {"statusTemplate": _RUNNING}),
+        _stage(
+            "pod-complete",
+            "Pod",
+            [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Running"), _is(_JOB, "In", "Job"), *ours],
+            {"statusTemplate": _SUCCEEDED},
+            pod_duration_ms,
+        ),
+        _stage("pod-delete", "Pod", [_is(_DELETED, "Exists"), *ours], {"delete": True, "finalizers": {"empty": False}}),
+    ]
+
+
+def render(patterns: Sequence[str], pod_duration_ms: int) -> str:
+    """The stages as the YAML that kwok reads with --config."""
+    return yaml.safe_dump_all(stages(patterns, pod_duration_ms), sort_keys=False)
