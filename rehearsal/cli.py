@@ -96,5 +96,3 @@ def _faults(layout: Layout, text: str | None) -> int:
         lifecycle.google(layout, "PUT", "/_rehearsal/faults", json.loads(text))
     print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/faults"), indent=2))
     return 0
-
-

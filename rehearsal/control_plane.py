@@ -78,10 +78,12 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.etcd())
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
-        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.node_agent()):
+        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet()):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)
-        return ControlPlaneHandle(index, network.control_plane, plane.ca.certificate_file.read_text(), plane.kubeconfig, self.version)
+        return ControlPlaneHandle(
+            index, network.control_plane, plane.ca.certificate_file.read_text(), plane.kubeconfig, self.version
+        )
 
     def stop(self, cluster_id: str) -> None:
         """Ends a cluster's control plane and deletes its data. Idempotent."""
@@ -90,7 +92,7 @@ class ControlPlanes:
             return
         running = supervisor.units(self.layout)
         short = _short(cluster_id)
-        order = ("node-agent", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
+        order = ("kubelet", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
         supervisor.stop_units(self.layout, [n for n in (f"{program}-{short}" for program in order) if n in running])
         ClusterNetwork(self._index(cluster_id)).remove()
         shutil.rmtree(folder)
@@ -154,7 +156,12 @@ class _Plane:
         content = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "c", "cluster": {"server": self.endpoint, "certificate-authority": str(self.ca.certificate_file)}}],
+            "clusters": [
+                {
+                    "name": "c",
+                    "cluster": {"server": self.endpoint, "certificate-authority": str(self.ca.certificate_file)},
+                }
+            ],
             "users": [{"name": "u", "user": {"client-certificate": str(certificate), "client-key": str(key)}}],
             "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
             "current-context": "x",
@@ -221,15 +228,19 @@ class _Plane:
             "server-address": f"{self.address}:10247", "v": "WARN",
         })  # fmt: skip
 
-    def node_agent(self) -> tuple[str, list[str], dict[str, str]]:
+    def kubelet(self) -> tuple[str, list[str], dict[str, str]]:
         flags: dict[str, object] = {
-            "kubeconfig": self.folder / "nodes.kubeconfig", "images": self.layout.images, "state": self.folder / "node-agent",
+            "kubeconfig": self.folder / "nodes.kubeconfig", "images": self.layout.images, "state": self.folder / "kubelet",
             "address": self.address, "kubelet-port": self.network.kubelet_port, "pods-bridge": self.network.bridge,
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
         }  # fmt: skip
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
-        return f"node-agent-{self.short}", [sys.executable, "-m", "rehearsal.node_agent", *words], {"PYTHONPATH": str(self.layout.checkout)}
+        return (
+            f"kubelet-{self.short}",
+            [sys.executable, "-m", "rehearsal.kubelet", *words],
+            {"PYTHONPATH": str(self.layout.checkout)},
+        )
 
     def await_ready(self) -> None:
         """Waits for the API server's own readiness check. Raises ControlPlaneError with the last lines of what keeps failing."""
@@ -256,7 +267,9 @@ def _await(answers: Callable[[], bool], explain: Callable[[], str]) -> None:
 
 def _explain(layout: Layout, names: set[str]) -> str:
     failing = [unit for name, unit in supervisor.units(layout).items() if name in names and unit["deaths"]]
-    return "\n".join(f"{unit['name']} died: {unit['last_death']}\n    " + "\n    ".join(unit["last_lines"]) for unit in failing)
+    return "\n".join(
+        f"{unit['name']} died: {unit['last_death']}\n    " + "\n    ".join(unit["last_lines"]) for unit in failing
+    )
 
 
 def _short(cluster_id: str) -> str:

@@ -47,7 +47,12 @@ def inside(layout: Layout, base: Mapping[str, str] | None = None) -> dict[str, s
     """The whole environment of a program that runs inside the sandbox."""
     start = dict(os.environ if base is None else base)
     kept = {k: v for k, v in start.items() if k not in _TAKEN_OUT and not k.startswith("CLOUDSDK_")}
-    return {**kept, **_pulumi(layout, kept.get("PATH", "")), **_google(GOOGLE, layout), "REHEARSAL_HOME": str(layout.root)}
+    return {
+        **kept,
+        **_pulumi(layout, kept.get("PATH", "")),
+        **_google(GOOGLE, layout),
+        "REHEARSAL_HOME": str(layout.root),
+    }
 
 
 def _pulumi(layout: Layout, path: str) -> dict[str, str]:

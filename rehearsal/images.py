@@ -22,8 +22,18 @@ def default_table(layout: Layout) -> dict[str, Any]:
     """Kueue's and JobSet's managers run for real; their images are named by their own projects' charts."""
     return {
         "images": [
-            {"match": r"(^|/)kueue:", "program": str(layout.bin / "kueue"), "entrypoint": ["/manager"], "rootfs": "static"},
-            {"match": r"(^|/)jobset:", "program": str(layout.bin / "jobset"), "entrypoint": ["/manager"], "rootfs": "static"},
+            {
+                "match": r"(^|/)kueue:",
+                "program": str(layout.bin / "kueue"),
+                "entrypoint": ["/manager"],
+                "rootfs": "static",
+            },
+            {
+                "match": r"(^|/)jobset:",
+                "program": str(layout.bin / "jobset"),
+                "entrypoint": ["/manager"],
+                "rootfs": "static",
+            },
         ],
         "simulated": {"duration": os.environ.get("REHEARSAL_JOB_DURATION", DEFAULT_DURATION)},
     }

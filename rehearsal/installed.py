@@ -31,7 +31,9 @@ def _user_plugins() -> Path:
 
 def _outside(name: str, layout: Layout) -> str | None:
     """`name` on PATH, but not the one that the rehearsal built itself."""
-    folders = [p for p in os.environ.get("PATH", "").split(os.pathsep) if p and Path(p).resolve() != layout.bin.resolve()]
+    folders = [
+        p for p in os.environ.get("PATH", "").split(os.pathsep) if p and Path(p).resolve() != layout.bin.resolve()
+    ]
     return shutil.which(name, path=os.pathsep.join(folders))
 
 
@@ -42,7 +44,11 @@ def plugin(kind: str, layout: Layout) -> Path | None:
         return Path(on_path)
     pattern = re.compile(rf"resource-{kind}-v{PLUGIN_MAJOR[kind]}\.\d+\.\d+")
     folder = _user_plugins()
-    found = sorted(p for p in folder.glob(f"resource-{kind}-v*") if p.is_dir() and pattern.fullmatch(p.name)) if folder.is_dir() else []
+    found = (
+        sorted(p for p in folder.glob(f"resource-{kind}-v*") if p.is_dir() and pattern.fullmatch(p.name))
+        if folder.is_dir()
+        else []
+    )
     program = found[-1] / f"pulumi-resource-{kind}" if found else None
     return program if program and program.exists() else None
 

@@ -75,6 +75,15 @@ class Layout:
         return self.run / "sandbox.json"
 
     def make(self) -> Layout:
-        for folder in (self.bin, self.charts, self.run, self.logs, self.clusters, self.google, self.pulumi_home, self.stacks):
+        for folder in (
+            self.bin,
+            self.charts,
+            self.run,
+            self.logs,
+            self.clusters,
+            self.google,
+            self.pulumi_home,
+            self.stacks,
+        ):
             folder.mkdir(parents=True, exist_ok=True)
         return self

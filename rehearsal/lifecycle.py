@@ -56,7 +56,8 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
         supervisor.start_unit(layout, name, argv, env)
     _await_google(layout)
     _start_forwarder(layout, ports)
-    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}")
+    where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
+    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
 
 
 def down(layout: Layout) -> None:
@@ -70,14 +71,25 @@ def down(layout: Layout) -> None:
 def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     home = {"REHEARSAL_HOME": str(layout.root), "PYTHONPATH": str(layout.checkout), "PYTHONUNBUFFERED": "1"}
     scale = os.environ.get("REHEARSAL_TIME_SCALE", "0.01")
-    google = ["--state", str(layout.google), "--port", str(GOOGLE_PORT), "--socket", str(layout.google_socket), "--time-scale", scale]
+    google = [
+        "--state",
+        str(layout.google),
+        "--port",
+        str(GOOGLE_PORT),
+        "--socket",
+        str(layout.google_socket),
+        "--time-scale",
+        scale,
+    ]
     python = [sys.executable, "-m"]
     rows = [
-        ("google", [*python, "rehearsal.google", *google, "--backend", "control-plane"], home),
+        ("google", [*python, "rehearsal.gcp", *google, "--backend", "control-plane"], home),
         ("gateway", [*python, "rehearsal.forward", "gateway", "--socket", str(_gateway(layout))], home),
     ]
     if real_google_plugin(layout) is None:
-        rows.append(("gcp-provider", [*python, "rehearsal.gcp_provider", "--port", str(PROVIDER_PORT), "--google", GOOGLE], home))
+        rows.append(
+            ("gcp-provider", [*python, "rehearsal.plugin", "--port", str(PROVIDER_PORT), "--google", GOOGLE], home)
+        )
     return rows
 
 
@@ -139,10 +151,21 @@ def _start_forwarder(layout: Layout, ports: Ports) -> None:
         return
     if running is not None:
         os.kill(running, signal.SIGTERM)
-    command = [sys.executable, "-m", "rehearsal.forward", "forwarder", "--socket", str(_gateway(layout)), "--ports", wanted]
+    command = [
+        sys.executable,
+        "-m",
+        "rehearsal.forward",
+        "forwarder",
+        "--socket",
+        str(_gateway(layout)),
+        "--ports",
+        wanted,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(layout.checkout)}
     with open(layout.logs / "forwarder.log", "ab") as log:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
+        )
     sandbox.remember(record, process.pid)
     (layout.run / "forwarder.targets").write_text(wanted)
 
@@ -187,14 +210,18 @@ def _await_google(layout: Layout) -> None:
         except RehearsalError:
             failing = [u for u in supervisor.units(layout).values() if u["deaths"] >= LOOKS_DOWN_AFTER]
             if failing or time.monotonic() > deadline:
-                raise RehearsalError("the rehearsal did not come up\n" + explain(failing or list(supervisor.units(layout).values()))) from None
+                raise RehearsalError(
+                    "the rehearsal did not come up\n" + explain(failing or list(supervisor.units(layout).values()))
+                ) from None
             time.sleep(0.05)
 
 
 def explain(failing: list[dict[str, Any]]) -> str:
     """Each unit that died, with how and its last lines."""
     died = [unit for unit in failing if unit["last_death"]]
-    return "\n".join(f"{unit['name']} died: {unit['last_death']}\n    " + "\n    ".join(unit["last_lines"]) for unit in died)
+    return "\n".join(
+        f"{unit['name']} died: {unit['last_death']}\n    " + "\n    ".join(unit["last_lines"]) for unit in died
+    )
 
 
 # -- looking at it ----------------------------------------------------------------------------------------------------
@@ -205,7 +232,10 @@ def status(layout: Layout) -> tuple[str, bool]:
     if sandbox.first_process(layout) is None:
         return "no rehearsal runs in this checkout", False
     rows = list(supervisor.units(layout).values())
-    lines = [f"{unit['name']:<45} {unit['state']:<9} {unit['seconds']:>8.0f} s  restarts: {unit['restarts']}" for unit in rows]
+    lines = [
+        f"{unit['name']:<45} {unit['state']:<9} {unit['seconds']:>8.0f} s  restarts: {unit['restarts']}"
+        for unit in rows
+    ]
     died = explain(rows)
     return "\n".join([*lines, *([died] if died else [])]), all(unit["state"] == "running" for unit in rows)
 

@@ -68,7 +68,9 @@ class ClusterNetwork:
     def remove(self) -> None:
         subprocess.run(["ip", "link", "delete", self.bridge], capture_output=True, check=False)
         subprocess.run(["ip", "route", "delete", "local", self.nodes, "dev", "lo"], capture_output=True, check=False)
-        subprocess.run(["ip", "addr", "delete", f"{self.control_plane}/32", "dev", "lo"], capture_output=True, check=False)
+        subprocess.run(
+            ["ip", "addr", "delete", f"{self.control_plane}/32", "dev", "lo"], capture_output=True, check=False
+        )
 
 
 def prepare_sandbox() -> None:

@@ -38,7 +38,9 @@ class Authority:
         write_key(self.key_file, key)
         _write(self.certificate_file, builder.sign(key, hashes.SHA256()))
 
-    def issue(self, name: str, common_name: str, organizations: Sequence[str] = (), hosts: Sequence[str] = ()) -> tuple[Path, Path]:
+    def issue(
+        self, name: str, common_name: str, organizations: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> tuple[Path, Path]:
         """A certificate for a client (no `hosts`) or a server at `hosts` (addresses or names), as (certificate, key) files."""
         certificate_file, key_file = self.folder / f"{name}.crt", self.folder / f"{name}.key"
         if certificate_file.exists():
@@ -60,7 +62,9 @@ class Authority:
 
 def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     """Writes a private key so that only its owner can read it."""
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
     path.write_bytes(pem)

@@ -65,7 +65,9 @@ def require_tools() -> None:
     missing = {tool: package for tool, package in wanted.items() if shutil.which(tool) is None}
     if missing:
         listed = ", ".join(f"{tool} (package {package})" for tool, package in missing.items())
-        raise SandboxError(f"missing on this machine: {listed}\n  Install them, for example: apt-get install {' '.join(sorted(set(missing.values())))}")
+        raise SandboxError(
+            f"missing on this machine: {listed}\n  Install them, for example: apt-get install {' '.join(sorted(set(missing.values())))}"
+        )
 
 
 def start(layout: Layout) -> int:
@@ -76,14 +78,30 @@ def start(layout: Layout) -> int:
     require_tools()
     layout.make()
     layout.control_socket.unlink(missing_ok=True)
-    command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc", "--propagation", "private"]
+    command = [
+        "unshare",
+        "--net",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child=SIGKILL",
+        "--mount-proc",
+        "--propagation",
+        "private",
+    ]
     if _rootless():
         command += ["--user", "--map-root-user"]
     command += ["--", sys.executable, "-m", "rehearsal.supervisor", "--home", str(layout.root)]
     environment = {**os.environ, "PYTHONPATH": str(layout.checkout), "PYTHONUNBUFFERED": "1"}
     with open(layout.logs / "supervisor.log", "ab") as log:
         outer = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment, cwd=layout.checkout
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=environment,
+            cwd=layout.checkout,
         )
     pid = _await_first(outer, layout)
     remember(layout.pid_file, pid)
@@ -101,7 +119,11 @@ def _await_first(outer: subprocess.Popen[bytes], layout: Layout) -> int:
         time.sleep(0.02)
     outer.kill()
     last = "\n    ".join((layout.logs / "supervisor.log").read_text(errors="replace").splitlines()[-5:])
-    hint = "  Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root." if _rootless() else ""
+    hint = (
+        "  Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
+        if _rootless()
+        else ""
+    )
     raise SandboxError(f"the sandbox did not start:\n    {last}\n{hint}".rstrip())
 
 
@@ -115,6 +137,26 @@ def enter(layout: Layout, argv: Sequence[str], environment: Mapping[str, str] | 
         command += ["--user", "--preserve-credentials"]
     settings = [f"{key}={value}" for key, value in (environment or {}).items()]
     return [*command, "--", "env", *settings, *argv]
+
+
+def processes_named(layout: Layout, name: str) -> list[int]:
+    """The sandbox's processes of that name, as this machine numbers them."""
+    first = first_process(layout)
+    if first is None:
+        return []
+    inside = os.readlink(f"/proc/{first}/ns/pid")
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if (
+                entry.name.isdigit()
+                and (entry / "comm").read_text().strip() == name
+                and os.readlink(entry / "ns" / "pid") == inside
+            ):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
 
 
 def stop(layout: Layout) -> None:

@@ -59,7 +59,9 @@ hostIPs:
 - ip: {{ . | Quote }}
 {{ end }}
 {{ end }}
-{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
+{{ $name := or .metadata.name "" }}
+{{ $namespace := or .metadata.namespace "" }}
+{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) $name $namespace }}
 podIP: {{ index . 0 | Quote }}
 podIPs:
 {{ range . }}
@@ -108,7 +110,9 @@ def simulated_only(patterns: Sequence[str]) -> list[Expression]:
     return [{"key": f".spec.containers[].image | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
 
 
-def _stage(name: str, kind: str, expressions: Sequence[Expression], then: Mapping[str, Any], delay_ms: int | None = None) -> dict[str, Any]:
+def _stage(
+    name: str, kind: str, expressions: Sequence[Expression], then: Mapping[str, Any], delay_ms: int | None = None
+) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "resourceRef": {"apiGroup": "v1", "kind": kind},
         "selector": {"matchExpressions": list(expressions)},
@@ -134,7 +138,12 @@ def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]
     return [
         _stage("node-initialize", "Node", [_is(_READY, "NotIn", "True")], {"statusTemplate": _CONDITIONS}),
         _stage("node-heartbeat", "Node", [_is(_READY, "In", "True")], {"statusTemplate": _CONDITIONS}, HEARTBEAT_MS),
-        _stage("pod-ready", "Pod", [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours], {"statusTemplate": _RUNNING}),
+        _stage(
+            "pod-ready",
+            "Pod",
+            [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours],
+            {"statusTemplate": _RUNNING},
+        ),
         _stage(
             "pod-complete",
             "Pod",

@@ -7,6 +7,7 @@ the sandbox, as a first process must.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import selectors
@@ -224,10 +225,8 @@ class Supervisor:
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def _tail(log: Path) -> list[str]:
@@ -249,7 +248,9 @@ def call(layout: Layout, **request: Any) -> dict[str, Any]:
             connection.sendall(json.dumps(request).encode() + b"\n")
             answer: dict[str, Any] = json.loads(connection.makefile("rb").readline())
         except (OSError, ValueError) as error:
-            raise SupervisorError(f"the rehearsal's supervisor does not answer ({error}); see {layout.logs / 'supervisor.log'}") from error
+            raise SupervisorError(
+                f"the rehearsal's supervisor does not answer ({error}); see {layout.logs / 'supervisor.log'}"
+            ) from error
     if "error" in answer:
         raise SupervisorError(answer["error"])
     return answer

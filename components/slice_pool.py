@@ -1,0 +1,102 @@
+"""A slice pool: one node pool that is one TPU slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+from pulumi_gcp import compute, container
+
+from components.cluster import Cluster, node_config
+from components.network import Network
+from components.node_identity import NodeIdentity
+from components.options import child
+from components.project import ProjectServices
+from settings.accelerators import Placement, SliceShape
+from settings.model import Settings
+from settings.names import region_of
+from settings.plan import PoolPlan
+
+LANES = 3
+"""Slice pools that may be in the making at a time. With the default pool that makes 4; GKE answers 429 to a fifth
+operation at once and works on one per cluster anyway."""
+
+
+@dataclass(frozen=True)
+class SlicePoolArgs:
+    pool: PoolPlan
+    settings: Settings
+    cluster: Cluster
+    network: Network
+    identity: NodeIdentity
+    services: ProjectServices
+    after: Sequence[pulumi.Resource] = field(default=())
+    """Pools that must be finished first, so that no more than LANES are in the making."""
+
+
+class SlicePool(pulumi.ComponentResource):
+    """What this asks of GKE equals what `gcloud container node-pools create --tpu-topology` asks, but for
+
+    - the placement's `type`, which gcloud leaves out and GKE fills in: the provider requires it;
+    - the node's account, scopes, tag, image streaming and metadata server (reasons at `node_config`).
+    """
+
+    name: pulumi.Output[str]
+    pool: container.NodePool
+
+    def __init__(self, name: str, args: SlicePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpu-platform:pool:SlicePool", name, None, opts)
+        settings, shape = args.settings, args.pool.shape
+        self.pool = container.NodePool(
+            f"{name}-pool",
+            name=args.pool.name,
+            project=settings.project,
+            location=settings.location,
+            cluster=args.cluster.name,
+            # A slice is all of its hosts: the size is stated, not left to an autoscaler, and a pool that lost hosts
+            # shows up as a difference. On creation the provider sends it as initialNodeCount, as gcloud does.
+            node_count=shape.hosts,
+            node_locations=[args.pool.zone],
+            node_config=node_config(shape.machine.name, args.network, args.identity),
+            placement_policy=self._placement(name, args),
+            management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+            # gcloud's default. A multi-host slice is recreated as a whole whatever is stated here.
+            upgrade_settings=container.NodePoolUpgradeSettingsArgs(max_surge=1),
+            opts=self._options(args),
+        )
+        self.name = self.pool.name
+        self.register_outputs({"name": self.name, "topology": shape.topology, "chips": shape.chips})
+
+    def _options(self, args: SlicePoolArgs) -> pulumi.ResourceOptions:
+        """The provider would send a new machine type as an update, which GKE does not carry out for TPU pools: it is
+        a replacement, and the old pool goes first, since there are rarely chips for both."""
+        return child(
+            self,
+            [*args.services.need("container", "tpu"), *args.identity.roles, *args.after],
+            args.settings.timeouts.pool,
+            protect=args.settings.deletion_protection,
+            replace_on_changes=["nodeConfig.machineType", "placementPolicy"],
+            delete_before_replace=True,
+        )
+
+    def _placement(self, name: str, args: SlicePoolArgs) -> container.NodePoolPlacementPolicyArgs | None:
+        shape = args.pool.shape
+        if shape.placement is Placement.NONE:
+            return None
+        if shape.placement is Placement.COMPACT:
+            return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=shape.topology)
+        policy = self._workload_policy(name, args, shape)
+        return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name)
+
+    def _workload_policy(self, name: str, args: SlicePoolArgs, shape: SliceShape) -> compute.ResourcePolicy:
+        return compute.ResourcePolicy(
+            f"{name}-placement",
+            name=f"{args.settings.cluster.name}-{args.pool.name}"[:63].rstrip("-"),
+            project=args.settings.project,
+            region=region_of(args.settings.location),
+            workload_policy=compute.ResourcePolicyWorkloadPolicyArgs(
+                type="HIGH_THROUGHPUT", accelerator_topology=shape.topology
+            ),
+            opts=child(self, args.services.need("compute"), delete_before_replace=True),
+        )

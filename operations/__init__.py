@@ -1,0 +1,1 @@
+"""What `make` runs around the program: standing the local stack up, telling what happened, taking it down."""

@@ -1,0 +1,93 @@
+"""The Pulumi engine as the operations use it: inside the rehearsal, on the local stack."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rehearsal import lifecycle, sandbox
+from rehearsal.layout import Layout
+
+LAST_LINES = 12
+
+
+class OperationError(Exception):
+    """An operation failed; the text has the lines that explain it and the next command."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Runs `pulumi` on one stack of this checkout."""
+
+    layout: Layout
+    stack: str = "local"
+
+    def run(self, *arguments: str, quiet: bool = False, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. Raises OperationError."""
+        command = ["pulumi", *arguments, "--stack", self.stack, "--non-interactive", "--cwd", str(self.layout.checkout)]
+        stream = subprocess.PIPE if quiet else None
+        done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream)
+        if check and done.returncode != 0:
+            detail = (
+                "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:]) if quiet else "see above"
+            )
+            raise OperationError(f"`pulumi {arguments[0]}` failed: {detail}")
+        return done
+
+    def select(self) -> None:
+        """Makes the stack if there is none. The committed stack file stays as it is."""
+        settings = self.layout.checkout / f"Pulumi.{self.stack}.yaml"
+        before = settings.read_bytes()
+        try:
+            self.run("stack", "init", quiet=True, check=False)
+        finally:
+            if settings.read_bytes() != before:
+                settings.write_bytes(before)
+
+    def exists(self) -> bool:
+        return any((self.layout.stacks / ".pulumi" / "stacks").rglob(f"{self.stack}.json"))
+
+    def state(self) -> dict[str, Any]:
+        """The stack's state as the engine exports it."""
+        exported: dict[str, Any] = json.loads(self.run("stack", "export", quiet=True).stdout)
+        return exported.get("deployment") or {}
+
+    def outputs(self) -> dict[str, Any]:
+        shown: dict[str, Any] = json.loads(self.run("stack", "output", "--json", quiet=True).stdout)
+        return shown
+
+    def unlock(self) -> bool:
+        """Takes away the lock of an engine that was killed. Raises OperationError while an engine runs in the rehearsal."""
+        running = sandbox.processes_named(self.layout, "pulumi")
+        if running:
+            raise OperationError(
+                f"an engine still runs in the rehearsal (process {running[0]}); wait for it to end, or end it, and try again"
+            )
+        locks = list((self.layout.stacks / ".pulumi" / "locks").rglob("*.json"))
+        for lock in locks:
+            lock.unlink()
+        return bool(locks)
+
+
+@contextmanager
+def alone(layout: Layout) -> Iterator[None]:
+    """One operation at a time per checkout. Raises OperationError when another runs."""
+    layout.make()
+    with open(layout.run / "operation.lock", "a+") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            raise OperationError(
+                f"another operation runs in this checkout (process {handle.read().strip()}); wait for it, or end it, and try again"
+            ) from None
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        yield

@@ -1,0 +1,99 @@
+"""Picks up what a killed engine left: the stack's lock, and resources whose creation it never recorded the end of.
+
+The engine notes each creation before it starts. When it is killed in between, the note stays (`pending_operations`) and nobody
+knows whether the object exists. Here each is looked up where it would be: one that exists is handed to the engine by its
+id (`refresh --import-pending-creates`), one that does not is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from operations.engine import Engine
+from operations.kube import Cluster
+from rehearsal.lifecycle import RehearsalError, google
+
+_GOOGLE_IDS: dict[str, str] = {
+    "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
+    "gcp:container/nodePool:NodePool": "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
+    "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
+    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
+    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
+    "gcp:compute/routerNat:RouterNat": "{project}/{region}/{router}/{name}",
+    "gcp:compute/firewall:Firewall": "projects/{project}/global/firewalls/{name}",
+    "gcp:serviceaccount/account:Account": "projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com",
+}
+"""Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
+creating one that exists is no error."""
+
+
+def recover(engine: Engine, say: Callable[[str], None]) -> None:
+    """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended by itself."""
+    if engine.unlock():
+        say("  the last engine was killed: its lock is taken away")
+    pending = engine.state().get("pending_operations") or []
+    if not pending:
+        return
+    creating = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
+    found = {r["urn"]: id_ for r in creating if (id_ := resource_id(r)) is not None and exists(engine, r, id_)}
+    say(f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over")
+    words = [
+        word
+        for urn, id_ in found.items()
+        for word in ("--import-pending-creates", urn, "--import-pending-creates", id_)
+    ]
+    engine.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", *words, quiet=True)
+
+
+def resource_id(resource: dict[str, Any]) -> str | None:
+    """The id that a resource's provider gives it, from its inputs; None for kinds that are simply created again."""
+    inputs, kind = resource.get("inputs", {}), resource["type"]
+    if kind.startswith("kubernetes:") and kind != "kubernetes:helm.sh/v3:Release" and "metadata" in inputs:
+        metadata = inputs["metadata"]
+        return "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
+    pattern = _GOOGLE_IDS.get(kind)
+    if pattern is None:
+        return None
+    try:
+        return pattern.format(**{key: value for key, value in inputs.items() if isinstance(value, str)})
+    except KeyError:
+        return None
+
+
+def exists(engine: Engine, resource: dict[str, Any], id_: str) -> bool:
+    """Whether the object is there, asked of the API that would have made it."""
+    if resource["type"].startswith("gcp:"):
+        return _google_has(engine, resource["type"], id_)
+    return _cluster_has(engine, resource["inputs"])
+
+
+def _google_has(engine: Engine, kind: str, id_: str) -> bool:
+    if kind == "gcp:compute/routerNat:RouterNat":
+        project, region, router, name = id_.split("/")
+        found = _google(engine, f"/compute/v1/projects/{project}/regions/{region}/routers/{router}")
+        return any(nat["name"] == name for nat in (found or {}).get("nats", []))
+    return _google(engine, f"/compute/v1/{id_}" if kind.startswith("gcp:compute/") else f"/v1/{id_}") is not None
+
+
+def _google(engine: Engine, path: str) -> Any:
+    try:
+        return google(engine.layout, "GET", path)
+    except RehearsalError as error:
+        if ": 404 " in str(error):
+            return None
+        raise
+
+
+def _cluster_has(engine: Engine, inputs: dict[str, Any]) -> bool:
+    group = f"/apis/{inputs['apiVersion']}" if "/" in inputs["apiVersion"] else f"/api/{inputs['apiVersion']}"
+    cluster = Cluster(engine.layout)
+    if not cluster.found(group):
+        return False
+    plural = next(
+        (r["name"] for r in cluster.get(group)["resources"] if r["kind"] == inputs["kind"] and "/" not in r["name"]),
+        None,
+    )
+    namespace = inputs["metadata"].get("namespace")
+    inside = f"/namespaces/{namespace}" if namespace else ""
+    return plural is not None and cluster.found(f"{group}{inside}/{plural}/{inputs['metadata']['name']}")

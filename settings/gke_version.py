@@ -1,0 +1,27 @@
+"""GKE version numbers: `1.34`, `1.34.1` and `1.34.1-gke.1829001`, and which of them is at least which."""
+
+from __future__ import annotations
+
+import re
+
+_VERSION = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+)(?:-gke\.(\d+))?)?$")
+
+
+def parse(version: str) -> tuple[int, ...] | None:
+    """The numbers of a version, or None when it is not one. A shorter version is an alias for the newest below it."""
+    match = _VERSION.match(version)
+    if match is None:
+        return None
+    return tuple(int(part) for part in match.groups() if part is not None)
+
+
+def at_least(version: str, floor: str) -> bool:
+    """Whether what GKE makes of `version` is not older than `floor`.
+
+    Only the numbers that `version` states are compared: `1.34` stands for GKE's newest 1.34 patch, which has left
+    every early patch of 1.34 behind.
+    """
+    have, need = parse(version), parse(floor)
+    if have is None or need is None:
+        raise ValueError(f"not a GKE version: {version!r} or {floor!r}")
+    return have >= need[: len(have)]

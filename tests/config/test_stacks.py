@@ -1,0 +1,95 @@
+"""Every committed stack file loads, plans, and agrees with the project's description of its keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from settings.model import Settings
+from settings.plan import Plan, plan_from
+
+pytestmark = pytest.mark.config
+
+ROOT = Path(__file__).resolve().parents[2]
+STACKS = sorted(path for path in ROOT.glob("Pulumi.*.yaml"))
+
+
+def project() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+
+
+def values_of(path: Path) -> dict[str, Any]:
+    """A stack's values over the project's defaults, as the engine hands them over."""
+    defaults = {
+        f"tpu-platform:{key}": entry["default"] for key, entry in project()["config"].items() if "default" in entry
+    }
+    return {**defaults, **yaml.safe_load(path.read_text())["config"]}
+
+
+def plan_of(path: Path, folder: Path) -> Plan:
+    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values_of(path).items()}
+    return plan_from(config, folder)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the charts that the rehearsal's set-up puts into a checkout."""
+    for chart in ("kueue", "jobset"):
+        folder = tmp_path / ".rehearsal" / "charts" / chart
+        folder.mkdir(parents=True)
+        (folder / "Chart.yaml").write_text(f"name: {chart}\n")
+    return tmp_path
+
+
+def test_the_committed_stacks_are_found() -> None:
+    assert [path.name for path in STACKS if path.name in ("Pulumi.dev.yaml", "Pulumi.local.yaml")] == [
+        "Pulumi.dev.yaml",
+        "Pulumi.local.yaml",
+    ]
+
+
+@pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
+def test_a_stack_plans(path: Path, checkout: Path) -> None:
+    assert plan_of(path, checkout).pools
+
+
+@pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
+def test_a_stack_uses_only_described_keys(path: Path) -> None:
+    known = {f"tpu-platform:{key}" for key in project()["config"] if ":" not in key}
+    stack = {key for key in yaml.safe_load(path.read_text())["config"] if key.startswith("tpu-platform:")}
+    assert stack <= known
+
+
+@pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
+def test_what_is_not_stated_in_a_stack_is_the_same_in_project_and_model(path: Path, checkout: Path) -> None:
+    stated = yaml.safe_load(path.read_text())["config"]
+    bare = {key: value if isinstance(value, str) else json.dumps(value) for key, value in stated.items()}
+    assert plan_from(bare, checkout) == plan_of(path, checkout)
+
+
+def test_the_project_describes_every_key_of_the_model_and_disables_default_providers() -> None:
+    config = project()["config"]
+    keys = {field.alias or name for name, field in Settings.model_fields.items()}
+    assert {key for key in config if ":" not in key} == keys
+    assert all(config[key]["description"] and config[key]["type"] for key in keys)
+    assert config["pulumi:disable-default-providers"]["value"] == ["gcp", "kubernetes"]
+
+
+def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
+    dev, local = plan_of(ROOT / "Pulumi.dev.yaml", checkout), plan_of(ROOT / "Pulumi.local.yaml", checkout)
+    assert (dev.pools, dev.queue, dev.jobs) == (local.pools, local.queue, local.jobs)
+    assert local.settings.project == "rehearsal-project"
+    assert not dev.settings.deletion_protection
+    assert not local.settings.deletion_protection
+
+
+def test_both_stacks_are_the_tutorials_platform(checkout: Path) -> None:
+    plan = plan_of(ROOT / "Pulumi.dev.yaml", checkout)
+    assert plan.settings.cluster.name == "multislice-cluster"
+    assert [pool.name for pool in plan.pools] == ["nodepool1", "nodepool2", "nodepool3"]
+    assert (plan.queue.cluster_queue, plan.queue.local_queue) == ("cluster-queue", "multislice-queue")
+    assert [(flavor.name, flavor.chips) for flavor in plan.queue.flavors] == [("vlp-24", 24)]

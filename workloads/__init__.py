@@ -1,0 +1,1 @@
+"""What runs on the platform: components over pure manifests."""

@@ -1,0 +1,100 @@
+"""The JobSet of a multislice job as plain data, derived from its plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.job_rules import REPLICATED_JOB
+from settings.plan import JobPlan
+from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+WAIT_FOR = "pulumi.com/waitFor"
+
+MAX_RESTARTS = 4
+"""Not in the stack file: JobSet forbids changing a failure policy by a rule of its CRD, whose error the Kubernetes
+provider does not recognise as a reason to replace, so that such a change would fail in the preview."""
+
+PORTS = (8471, 8080)
+"""libtpu between the hosts of a slice, and MEGASCALE between slices."""
+
+_TRAIN = Path(__file__).parent / "train"
+
+
+def multislice_jobset(job: JobPlan) -> dict[str, Any]:
+    """A JobSet of one replicated job: one replica a slice, one pod a host, all chips of the host for its pod."""
+    return {
+        "apiVersion": JOBSET_API,
+        "kind": "JobSet",
+        "metadata": _metadata(job),
+        "spec": {
+            "failurePolicy": {"maxRestarts": MAX_RESTARTS},
+            "replicatedJobs": [
+                {
+                    "name": REPLICATED_JOB,
+                    "replicas": job.slices,
+                    "template": {
+                        "spec": {
+                            "parallelism": job.shape.hosts,
+                            "completions": job.shape.hosts,
+                            # One lost host loses the whole slice: the JobSet restarts all, under maxRestarts.
+                            "backoffLimit": 0,
+                            "template": {"spec": _pod(job)},
+                        }
+                    },
+                }
+            ],
+        },
+    }
+
+
+def _metadata(job: JobPlan) -> dict[str, Any]:
+    """Exclusive topology puts each slice's pods on a node pool of their own, which is what makes a slice."""
+    annotations = {EXCLUSIVE_TOPOLOGY: NODEPOOL_LABEL}
+    if job.awaited:
+        # Kueue suspends a new JobSet and resumes it on admission. The Kubernetes provider reports the object as
+        # created only then, and what depends on it is submitted after that.
+        annotations[WAIT_FOR] = "jsonpath={.spec.suspend}=false"
+    return {
+        "name": job.name,
+        "namespace": job.namespace,
+        "labels": {QUEUE_LABEL: job.queue},
+        "annotations": annotations,
+    }
+
+
+def _pod(job: JobPlan) -> dict[str, Any]:
+    pod: dict[str, Any] = {
+        "nodeSelector": job.shape.node_labels,
+        # All TPU nodes carry this taint. GKE is said to add the toleration by itself, without a primary source.
+        "tolerations": [{"key": TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
+        "containers": [_container(job)],
+    }
+    if job.privileged:
+        pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    return pod
+
+
+def _container(job: JobPlan) -> dict[str, Any]:
+    container: dict[str, Any] = {
+        "name": "jax-tpu",
+        "image": PYTHON_IMAGE,
+        "command": [
+            "bash",
+            "-c",
+            f"set -eu\npip install --quiet '{JAX_REQUIREMENT}'\nexec python -c \"$TRAINING_PROGRAM\"\n",
+        ],
+        "env": [
+            {"name": "EXPECTED_DEVICES", "value": str(job.devices)},
+            {"name": "SLEEP_SECONDS", "value": str(job.sleep_seconds)},
+            {"name": "TRAINING_PROGRAM", "value": (_TRAIN / "device_count.py").read_text()},
+        ],
+        "ports": [{"containerPort": port} for port in PORTS],
+        "resources": {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}},
+    }
+    if job.privileged:
+        container["securityContext"] = {"privileged": True}
+    return container
