@@ -18,11 +18,18 @@ _ENGINE_GONE = "Resource monitor has terminated"
 def silence_after_engine() -> None:
     """Hides exceptions that only say that the engine has ended or stopped us; all others are shown as ever."""
     sys.excepthook = _show
+    sys.unraisablehook = _show_unraisable
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if not only_says_that_the_engine_ended(error):
         sys.__excepthook__(kind, error, trace)
+
+
+def _show_unraisable(event: sys.UnraisableHookArgs) -> None:
+    """An interrupt that arrives while Python cleans up."""
+    if not only_says_that_the_engine_ended(event.exc_value):
+        sys.__unraisablehook__(event)
 
 
 def only_says_that_the_engine_ended(error: BaseException | None) -> bool:

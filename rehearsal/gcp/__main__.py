@@ -1,0 +1,56 @@
+"""`python -m rehearsal.gcp`: serves Google's APIs on a loopback port and a Unix socket."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import socket
+from pathlib import Path
+
+import uvicorn
+
+from rehearsal.gcp.core import Settings
+from rehearsal.gcp.server import Server
+
+
+def _listen_unix(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    return listener
+
+
+def _listen_tcp(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    return listener
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="rehearsal.gcp", description=__doc__)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=8085)
+    parser.add_argument("--socket", type=Path)
+    parser.add_argument(
+        "--time-scale", type=float, default=0.01, help="how long operations take, against Google's (default 0.01)"
+    )
+    parser.add_argument("--backend", choices=["none", "control-plane"], default="none")
+    arguments = parser.parse_args()
+    backend = None
+    if arguments.backend == "control-plane":
+        from rehearsal.control_plane import backend_from_environment
+
+        backend = backend_from_environment()
+    server = Server(arguments.state, Settings(arguments.time_scale, backend))
+    listeners = [_listen_tcp(arguments.port), *([_listen_unix(arguments.socket)] if arguments.socket else [])]
+    server.start()
+    config = uvicorn.Config(server.app(), log_level="warning", access_log=False, lifespan="off")
+    asyncio.run(uvicorn.Server(config).serve(sockets=listeners))
+    os._exit(0)  # operations in flight are on disk and taken up by the next life
+
+
+if __name__ == "__main__":
+    main()

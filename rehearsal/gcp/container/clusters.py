@@ -1,0 +1,284 @@
+"""Clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rehearsal.gcp.container import defaults, names, pools
+from rehearsal.gcp.container.operations import begin, refuse_if_busy
+from rehearsal.gcp.container.versions import resolve
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid, now, public
+from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.machines import REGIONS, region_of, zones
+from rehearsal.gcp.serviceusage import require_api
+from rehearsal.gke import census, nodes
+
+CREATE_S, DELETE_S, UPDATE_S = 300.0, 120.0, 60.0
+DEFAULT_POOL = "default-pool"
+
+
+def shown(world: World, cluster: Object) -> Object:
+    """A cluster as GKE answers it: with its pools, and with what older clients read of the first pool."""
+    found = pools.of(world, cluster["_name"])
+    visible = public(cluster)
+    if found:
+        visible["nodePools"] = [pools.shown(pool) for pool in found]
+        visible["instanceGroupUrls"] = [url for pool in found for url in pool["instanceGroupUrls"]]
+        visible["nodeConfig"] = found[0]["config"]
+    visible["currentNodeCount"] = sum(pool["_size"] * len(pool["locations"]) for pool in found)
+    return visible
+
+
+def _create(call: Call) -> Object:
+    project, location = names.project(call), names.location(call)
+    require_api(call.world, project, "container.googleapis.com")
+    stated = call.body.get("cluster", {})
+    names.check_name("cluster", stated.get("name", ""))
+    name = f"{names.parent(call)}/clusters/{stated['name']}"
+    with call.world.store.lock:
+        if call.world.store.get("clusters", name):
+            raise names.conflict(name)
+        cluster = _prepare(call, stated, name, location)
+        if stated.get("autopilot", {}).get("enabled") and (stated.get("nodePools") or stated.get("initialNodeCount")):
+            raise invalid("Autopilot clusters do not accept node pools or initial_node_count.")
+        first = _first_pools(call, stated, cluster, name)
+        call.world.store.put("clusters", name, cluster)
+        for pool in first:
+            pools.save(call.world, pool["_name"], pool)
+        return begin(call, "CREATE_CLUSTER", name, CREATE_S, "cluster-create", {"name": name, "method": call.method})
+
+
+def _prepare(call: Call, stated: Object, name: str, location: str) -> Object:
+    region = region_of(location)
+    if region not in REGIONS or (location != region and location not in zones(region)):
+        raise invalid(f'Location "{location}" does not exist.')
+    chosen = stated.get("locations") or ([location] if location != region else zones(region)[:3])
+    wrong = [zone for zone in chosen if zone not in zones(region)]
+    if wrong:
+        raise invalid(f'Invalid value for field "cluster.locations": zone "{wrong[0]}" is not in region "{region}".')
+    version = resolve(call.world, stated.get("initialClusterVersion", ""))
+    cluster = defaults.cluster(stated, name, version, location, list(chosen), names.link(call, name))
+    _network_exists(call.world, cluster)
+    return {**cluster, "createTime": now(), "_name": name}
+
+
+def _network_exists(world: World, cluster: Object) -> None:
+    config = cluster["networkConfig"]
+    project, network, subnetwork = config["network"].split("/")[1], config["network"], config["subnetwork"]
+    require_api(world, project, "compute.googleapis.com")
+    for path, kind in ((network, "networks"), (subnetwork, "subnetworks")):
+        if not path.endswith("/default") and world.store.get(f"compute-{kind}", path) is None:
+            raise invalid(f"The resource '{path}' was not found.")
+    found = world.store.get("compute-subnetworks", subnetwork) or {}
+    ranges = {r["rangeName"] for r in found.get("secondaryIpRanges", [])}
+    for field in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
+        wanted = cluster["ipAllocationPolicy"].get(field)
+        if wanted and wanted not in ranges:
+            raise invalid(
+                f'Pod secondary range "{wanted}" does not exist in subnetwork "{subnetwork.rsplit("/", 1)[-1]}".'
+            )
+        if wanted:
+            block = next(r["ipCidrRange"] for r in found["secondaryIpRanges"] if r["rangeName"] == wanted)
+            key, short = (
+                ("clusterIpv4Cidr", "clusterIpv4CidrBlock")
+                if field.startswith("cluster")
+                else ("servicesIpv4Cidr", "servicesIpv4CidrBlock")
+            )
+            cluster["ipAllocationPolicy"] |= {key: block, short: block}
+            cluster[key] = block
+
+
+def _first_pools(call: Call, stated: Object, cluster: Object, name: str) -> list[Object]:
+    wanted = stated.get("nodePools")
+    if not wanted:
+        if stated.get("autopilot", {}).get("enabled"):
+            return []
+        if not stated.get("initialNodeCount"):
+            raise invalid("Cluster.initial_node_count must be greater than zero.")
+        wanted = [
+            {
+                "name": DEFAULT_POOL,
+                "initialNodeCount": stated["initialNodeCount"],
+                "config": stated.get("nodeConfig", {}),
+            }
+        ]
+    made = []
+    for pool in wanted:
+        full = f"{name}/nodePools/{pool.get('name', '')}"
+        made.append(pools.prepare(call.world, pool, cluster, full, names.link(call, full)))
+    return made
+
+
+def create_task(world: World, args: Object) -> None:
+    bring_up(world, args["name"])
+    for pool in pools.of(world, args["name"]):
+        pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
+    _set(world, args["name"], {"status": "RUNNING"})
+
+
+def bring_up(world: World, name: str) -> None:
+    """Starts the cluster's control plane and records where it answers."""
+    backend = world.settings.backend
+    if backend is None:
+        _set(
+            world,
+            name,
+            {"endpoint": "172.16.0.2", "masterAuth": {"clientCertificateConfig": {}, "clusterCaCertificate": ""}},
+        )
+        return
+    handle = backend.start(name)
+    cluster = world.store.get("clusters", name) or {}
+    auth = {**cluster.get("masterAuth", {}), "clusterCaCertificate": defaults.authority(handle.ca_pem)}
+    private = {
+        **cluster.get("privateClusterConfig", {}),
+        "publicEndpoint": handle.address,
+        "privateEndpoint": handle.address,
+    }
+    endpoints = defaults.merged(
+        cluster.get("controlPlaneEndpointsConfig", {}),
+        {"ipEndpointsConfig": {"publicEndpoint": handle.address, "privateEndpoint": handle.address}},
+    )
+    _set(world, name, {
+        "endpoint": handle.address, "masterAuth": auth, "privateClusterConfig": private, "controlPlaneEndpointsConfig": endpoints,
+        "_index": handle.index, "_kubeconfig": str(handle.kubeconfig),
+    })  # fmt: skip
+
+
+def _set(world: World, name: str, fields: Object) -> None:
+    with world.store.lock:
+        cluster = world.store.get("clusters", name)
+        if cluster is not None:
+            world.store.put("clusters", name, {**cluster, **fields})
+
+
+def reassert(world: World) -> None:
+    """After a restart of the server: every cluster that was up is up again before it says so."""
+    for cluster in world.store.list("clusters"):
+        if cluster["status"] in ("RUNNING", "RECONCILING", "STOPPING"):
+            before = cluster["status"]
+            _set(world, cluster["_name"], {"status": "RECONCILING"})
+            bring_up(world, cluster["_name"])
+            _set(world, cluster["_name"], {"status": "STOPPING" if before == "STOPPING" else "RUNNING"})
+
+
+def _get(call: Call) -> Object:
+    return shown(call.world, names.cluster(call))
+
+
+def _list(call: Call) -> Object:
+    base = f"projects/{names.project(call)}/locations/"
+    prefix = base if names.location(call) == "-" else f"{base}{names.location(call)}/"
+    require_api(call.world, names.project(call), "container.googleapis.com")
+    found = [shown(call.world, cluster) for cluster in call.world.store.list("clusters", prefix)]
+    return {"clusters": found} if found else {}
+
+
+def _delete(call: Call) -> Object:
+    name = names.cluster_name(call)
+    with call.world.store.lock:
+        cluster = names.cluster(call)
+        if cluster.get("deletionProtection") or cluster.get("protectConfig", {}).get("deletionProtection"):
+            raise ApiError(
+                400,
+                f"Cluster {cluster['name']} has deletion protection enabled.",
+                status="FAILED_PRECONDITION",
+                reason="failedPrecondition",
+            )
+        refuse_if_busy(call.world, name)
+        if any(
+            o["status"] != "DONE" and o["_target"].startswith(name + "/")
+            for o in call.world.store.list("container-operations")
+        ):
+            raise ApiError(
+                400,
+                f"Cluster {cluster['name']} has an operation of one of its node pools in progress.",
+                status="FAILED_PRECONDITION",
+            )
+        _set(call.world, name, {"status": "STOPPING"})
+        return begin(call, "DELETE_CLUSTER", name, DELETE_S, "cluster-delete", {"name": name})
+
+
+def delete_task(world: World, args: Object) -> None:
+    cluster = world.store.get("clusters", args["name"])
+    if cluster is None:
+        return
+    world.store.put("census", args["name"], {"cluster": args["name"], "left": census.take(cluster)})
+    for pool in pools.of(world, args["name"]):
+        nodes.remove(world, pool)
+        world.store.delete("pools", pool["_name"])
+    if world.settings.backend is not None:
+        world.settings.backend.stop(args["name"])
+    world.store.delete("clusters", args["name"])
+
+
+_DESIRED = {
+    "desiredLoggingService": "loggingService", "desiredMonitoringService": "monitoringService", "desiredLocations": "locations",
+    "desiredReleaseChannel": "releaseChannel", "desiredLoggingConfig": "loggingConfig", "desiredMonitoringConfig": "monitoringConfig",
+    "desiredWorkloadIdentityConfig": "workloadIdentityConfig", "desiredAddonsConfig": "addonsConfig", "desiredShieldedNodes": "shieldedNodes",
+    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig", "desiredControlPlaneEndpointsConfig": "controlPlaneEndpointsConfig",
+    "desiredDatabaseEncryption": "databaseEncryption", "desiredNotificationConfig": "notificationConfig", "desiredAuthenticatorGroupsConfig": "authenticatorGroupsConfig",
+    "desiredCostManagementConfig": "costManagementConfig", "desiredVerticalPodAutoscaling": "verticalPodAutoscaling", "desiredSecurityPostureConfig": "securityPostureConfig",
+    "desiredPrivateClusterConfig": "privateClusterConfig", "desiredClusterAutoscaling": "autoscaling", "desiredPodAutoscaling": "podAutoscaling",
+}  # fmt: skip
+_MERGED = frozenset({"addonsConfig", "monitoringConfig", "controlPlaneEndpointsConfig", "privateClusterConfig"})
+
+
+def _update(call: Call) -> Object:
+    update = call.body.get("update", {})
+    cluster = names.cluster(call)
+    change: Object = {}
+    for field, value in update.items():
+        key = _DESIRED.get(field)
+        if key is not None:
+            change[key] = defaults.merged(cluster.get(key, {}), value) if key in _MERGED else value
+        elif field == "desiredMasterVersion":
+            change["currentMasterVersion"] = resolve(call.world, value)
+        elif field == "desiredNodeVersion":
+            change["currentNodeVersion"] = resolve(call.world, value)
+        elif field == "desiredGcfsConfig":
+            change["nodePoolDefaults"] = defaults.merged(
+                cluster["nodePoolDefaults"], {"nodeConfigDefaults": {"gcfsConfig": value}}
+            )
+        elif field == "desiredDefaultEnablePrivateNodes":
+            change["networkConfig"] = {**cluster["networkConfig"], "defaultEnablePrivateNodes": value}
+        elif field not in ("etag",):
+            change[field.removeprefix("desired")[:1].lower() + field.removeprefix("desired")[1:]] = value
+    if not change:
+        raise invalid("At least one of the fields in update must be set.")
+    return _change(call, "UPGRADE_MASTER" if "currentMasterVersion" in change else "UPDATE_CLUSTER", change)
+
+
+def _change(call: Call, kind: str, change: Object) -> Object:
+    name = names.cluster_name(call)
+    with call.world.store.lock:
+        names.cluster(call)
+        refuse_if_busy(call.world, name)
+        _set(call.world, name, {"status": "RECONCILING"})
+        return begin(call, kind, name, UPDATE_S, "cluster-change", {"name": name, "change": change})
+
+
+def change_task(world: World, args: Object) -> None:
+    _set(world, args["name"], {**args["change"], "status": "RUNNING"})
+
+
+def _set_labels(call: Call) -> Object:
+    labels: Any = call.body.get("resourceLabels", {})
+    return _change(call, "UPDATE_CLUSTER", {"resourceLabels": labels})
+
+
+def _setter(field: str, key: str) -> Handler:
+    return lambda call: _change(call, "UPDATE_CLUSTER", {key: call.body.get(field, {})})
+
+
+_VERBS: dict[str, Handler] = {
+    "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setResourceLabels": _set_labels, "resourceLabels": _set_labels,
+    "setLogging": _setter("loggingService", "loggingService"), "setMonitoring": _setter("monitoringService", "monitoringService"),
+    "setMaintenancePolicy": _setter("maintenancePolicy", "maintenancePolicy"), "setNetworkPolicy": _setter("networkPolicy", "networkPolicy"),
+    "setLocations": _setter("locations", "locations"), "setAddons": _setter("addonsConfig", "addonsConfig"),
+}  # fmt: skip
+HANDLERS: dict[str, Handler] = {
+    f"container.projects.{style}.clusters.{verb}": handler
+    for style in ("locations", "zones")
+    for verb, handler in _VERBS.items()
+}
+TASKS: dict[str, Task] = {"cluster-create": create_task, "cluster-delete": delete_task, "cluster-change": change_task}

@@ -1,0 +1,206 @@
+"""What GKE fills in and reads back when a request does not say. Clients compare it with what they asked for."""
+
+from __future__ import annotations
+
+import base64
+import copy
+from typing import Any
+
+from rehearsal.gcp.core import Object, number
+
+SCOPES = [
+    f"https://www.googleapis.com/auth/{scope}"
+    for scope in (
+        "devstorage.read_only",
+        "logging.write",
+        "monitoring",
+        "service.management.readonly",
+        "servicecontrol",
+        "trace.append",
+    )
+]
+
+
+def merged(defaults: Object, stated: Object) -> Object:
+    """`stated` over `defaults`, object by object; lists and values are taken whole."""
+    result = copy.deepcopy(defaults)
+    for key, value in stated.items():
+        both = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = merged(result[key], value) if both else copy.deepcopy(value)
+    return result
+
+
+def node_config(config: Object, cluster: Object) -> Object:
+    found: Object = {
+        "machineType": "e2-medium",
+        "diskSizeGb": 100,
+        "diskType": "pd-balanced",
+        "imageType": "COS_CONTAINERD",
+        "oauthScopes": list(SCOPES),
+        "metadata": {"disable-legacy-endpoints": "true"},
+        "serviceAccount": "default",
+        "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
+        "windowsNodeConfig": {},
+        "effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
+        "kubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
+        "bootDisk": {"diskType": config.get("diskType", "pd-balanced"), "sizeGb": str(config.get("diskSizeGb", 100))},
+    }
+    if "loggingConfig" not in config:
+        found["loggingConfig"] = {"variantConfig": {"variant": "DEFAULT"}}
+    if cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
+        found["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
+    image = cluster.get("nodePoolDefaults", {}).get("nodeConfigDefaults", {}).get("gcfsConfig")
+    if image is not None:
+        found["gcfsConfig"] = image
+    result = merged(found, config)
+    labels = cluster.get("resourceLabels")
+    if labels:
+        result["resourceLabels"] = {**labels, **result.get("resourceLabels", {})}
+    return result
+
+
+def pool(stated: Object, cluster: Object, self_link: str) -> Object:
+    found: Object = {
+        "initialNodeCount": 0,
+        "autoscaling": {},
+        "management": {"autoUpgrade": True, "autoRepair": True},
+        "maxPodsConstraint": {"maxPodsPerNode": "110"},
+        "podIpv4CidrSize": 24,
+        "locations": list(cluster["locations"]),
+        "networkConfig": {
+            "podRange": cluster["ipAllocationPolicy"].get("clusterSecondaryRangeName", ""),
+            "podIpv4CidrBlock": cluster["clusterIpv4Cidr"],
+            "enablePrivateNodes": bool(cluster.get("privateClusterConfig", {}).get("enablePrivateNodes", False)),
+        },
+        "upgradeSettings": {"maxSurge": 1, "strategy": "SURGE"},
+        "version": cluster["currentMasterVersion"],
+        "status": "PROVISIONING",
+        "selfLink": self_link,
+    }
+    result = merged(found, stated)
+    result["config"] = node_config(stated.get("config", {}), cluster)
+    if not result["management"].get("autoUpgrade") and "autoUpgrade" not in stated.get("management", {}):
+        result["management"]["autoUpgrade"] = True
+    result["etag"] = number(str(sorted(result.items(), key=str)), 12)
+    return result
+
+
+def cluster(stated: Object, name: str, version: str, location: str, zones: list[str], self_link: str) -> Object:
+    network, subnetwork = stated.get("network", "default"), stated.get("subnetwork", "default")
+    project = name.split("/")[1]
+    region = location if location.count("-") == 1 else location.rsplit("-", 1)[0]
+    ranges = stated.get("ipAllocationPolicy", {})
+    pods, services = (
+        _cidr(ranges.get("clusterIpv4CidrBlock"), "10.4.0.0/14"),
+        _cidr(ranges.get("servicesIpv4CidrBlock"), "34.118.224.0/20"),
+    )
+    found: Object = {
+        "location": location,
+        "zone": location,
+        "locations": zones,
+        "network": network.rsplit("/", 1)[-1],
+        "subnetwork": subnetwork.rsplit("/", 1)[-1],
+        "networkConfig": {
+            "network": f"projects/{project}/global/networks/{network.rsplit('/', 1)[-1]}",
+            "subnetwork": f"projects/{project}/regions/{region}/subnetworks/{subnetwork.rsplit('/', 1)[-1]}",
+            "serviceExternalIpsConfig": {},
+            "defaultEnablePrivateNodes": False,
+        },
+        "clusterIpv4Cidr": pods,
+        "servicesIpv4Cidr": services,
+        "ipAllocationPolicy": {
+            "useIpAliases": True, "clusterIpv4Cidr": pods, "servicesIpv4Cidr": services, "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services,
+            "stackType": "IPV4", "podCidrOverprovisionConfig": {}, "defaultPodIpv4RangeUtilization": 0.001,
+        },
+        "addonsConfig": {
+            "httpLoadBalancing": {}, "horizontalPodAutoscaling": {}, "kubernetesDashboard": {"disabled": True},
+            "networkPolicyConfig": {"disabled": True}, "dnsCacheConfig": {"enabled": True}, "gcePersistentDiskCsiDriverConfig": {"enabled": True},
+        },
+        "loggingService": "logging.googleapis.com/kubernetes",
+        "monitoringService": "monitoring.googleapis.com/kubernetes",
+        "loggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]}},
+        "monitoringConfig": {
+            "componentConfig": {"enableComponents": [
+                "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD", "CADVISOR", "KUBELET", "DCGM",
+            ]},
+            "managedPrometheusConfig": {"enabled": True, "autoMonitoringConfig": {"scope": "NONE"}},
+            "advancedDatapathObservabilityConfig": {},
+        },
+        "legacyAbac": {},
+        "shieldedNodes": {"enabled": True},
+        "databaseEncryption": {"state": "DECRYPTED"},
+        "defaultMaxPodsConstraint": {"maxPodsPerNode": "110"},
+        "releaseChannel": {"channel": "REGULAR"},
+        "autoscaling": {"autoscalingProfile": "BALANCED"},
+        "masterAuth": {"clientCertificateConfig": {}},
+        "masterAuthorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True},
+        "privateClusterConfig": {},
+        "nodePoolDefaults": {"nodeConfigDefaults": {"loggingConfig": {"variantConfig": {"variant": "DEFAULT"}}, "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}}},
+        "nodePoolAutoConfig": {"nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}},
+        "notificationConfig": {"pubsub": {}},
+        "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_MODE_UNSPECIFIED"},
+        "enterpriseConfig": {"clusterTier": "STANDARD"},
+        "rbacBindingConfig": {"enableInsecureBindingSystemUnauthenticated": True, "enableInsecureBindingSystemAuthenticated": True},
+        "controlPlaneEndpointsConfig": {
+            "dnsEndpointConfig": {"endpoint": f"gke-{number(name)}.{region}.gke.goog", "allowExternalTraffic": False},
+            "ipEndpointsConfig": {"enabled": True, "enablePublicEndpoint": True, "globalAccess": False, "authorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True}},
+        },
+        "podAutoscaling": {"hpaProfile": "HPA_PROFILE_UNSPECIFIED"},
+        "anonymousAuthenticationConfig": {"mode": "ENABLED"},
+        "userManagedKeysConfig": {},
+        "id": number(name, 40),
+        "initialClusterVersion": version,
+        "currentMasterVersion": version,
+        "currentNodeVersion": version,
+        "labelFingerprint": "a9dc16a7",
+        "selfLink": self_link,
+        "status": "PROVISIONING",
+    }  # fmt: skip
+    kept = {
+        k: v
+        for k, v in stated.items()
+        if k
+        not in (
+            "nodePools",
+            "nodeConfig",
+            "initialNodeCount",
+            "network",
+            "subnetwork",
+            "initialClusterVersion",
+            "locations",
+        )
+    }
+    result = merged(found, kept)
+    for key in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock"):
+        result["ipAllocationPolicy"][key] = pods if key.startswith("cluster") else services
+    result["etag"] = number(name + version, 12)
+    return _consistent(result)
+
+
+def _cidr(stated: Any, default: str) -> str:
+    return default if not stated or str(stated).startswith("/") else str(stated)
+
+
+def _consistent(found: Object) -> Object:
+    """Where two fields say the same thing, an older and a newer one, both read back."""
+    private = found["privateClusterConfig"]
+    endpoints = found["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]
+    if private.get("enablePrivateNodes"):
+        found["networkConfig"]["defaultEnablePrivateNodes"] = True
+    if found["networkConfig"].get("defaultEnablePrivateNodes"):
+        private["enablePrivateNodes"] = True
+    if private.get("enablePrivateEndpoint"):
+        endpoints["enablePublicEndpoint"] = False
+    elif not endpoints.get("enablePublicEndpoint", True):
+        private["enablePrivateEndpoint"] = True
+    authorized = found["masterAuthorizedNetworksConfig"]
+    if authorized.get("enabled"):
+        endpoints["authorizedNetworksConfig"] = merged(endpoints.get("authorizedNetworksConfig", {}), authorized)
+    if found.get("workloadIdentityConfig", {}) == {}:
+        found.pop("workloadIdentityConfig", None)
+    return found
+
+
+def authority(pem: str) -> str:
+    """A certificate as `masterAuth.clusterCaCertificate` has it."""
+    return base64.b64encode(pem.encode()).decode()

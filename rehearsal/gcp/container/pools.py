@@ -1,0 +1,209 @@
+"""Node pools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rehearsal.gcp.container import defaults, names, rules
+from rehearsal.gcp.container.operations import begin, refuse_if_busy
+from rehearsal.gcp.container.versions import resolve
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid, number, public
+from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.serviceusage import require_api
+from rehearsal.gke import nodes
+
+CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
+
+STOCKOUT = (
+    "Google Compute Engine: Zone '{zone}' does not have enough resources available to fulfill the request. "
+    "'(resource type:compute)'. Try a different zone, or try again later. Error code: GCE_STOCKOUT."
+)
+QUOTA = "Google Compute Engine: Quota '{quota}' exceeded. Limit: {limit} in region {region}. Error code: GCE_QUOTA_EXCEEDED."
+
+
+def save(world: World, name: str, pool: Object) -> None:
+    world.store.put("pools", name, pool)
+
+
+def of(world: World, cluster: str) -> list[Object]:
+    """The pools of a cluster, by full name."""
+    return world.store.list("pools", f"{cluster}/nodePools/")
+
+
+def shown(pool: Object) -> Object:
+    return public(pool)
+
+
+def prepare(world: World, stated: Object, cluster: Object, name: str, self_link: str) -> Object:
+    """A pool as it is saved: what the request states over GKE's defaults, checked. Raises ApiError."""
+    names.check_name("node_pool", stated.get("name", ""))
+    pool = defaults.pool(stated, cluster, self_link)
+    pool["initialNodeCount"] = rules.check_pool(pool, cluster)
+    if stated.get("version"):
+        pool["version"] = resolve(world, stated["version"])
+    project, location = name.split("/")[1], name.split("/")[3]
+    digest = number(name, 8)
+    pool["instanceGroupUrls"] = [
+        f"https://www.googleapis.com/compute/v1/projects/{project}/zones/{zone}/instanceGroupManagers/gke-{name.split('/')[5][:13]}-{pool['name'][:14]}-{digest}-grp"
+        for zone in pool["locations"]
+    ]
+    pool |= {
+        "_name": name,
+        "_size": pool["initialNodeCount"],
+        "_cluster": name.split("/nodePools/")[0],
+        "_location": location,
+    }
+    return pool
+
+
+def _create(call: Call) -> Object:
+    require_api(call.world, names.project(call), "container.googleapis.com")
+    cluster = names.cluster(call)
+    stated = call.body.get("nodePool", {})
+    name = f"{names.cluster_name(call)}/nodePools/{stated.get('name', '')}"
+    with call.world.store.lock:
+        if call.world.store.get("pools", name):
+            raise names.conflict(name)
+        pool = prepare(call.world, stated, cluster, name, names.link(call, name))
+        refuse_if_busy(call.world, name)
+        save(call.world, name, pool)
+        return begin(call, "CREATE_NODE_POOL", name, CREATE_S, "pool-create", {"name": name, "method": call.method})
+
+
+def create_task(world: World, args: Object) -> None:
+    """Brings a pool's nodes up; leaves the pool in ERROR when Google has no machines or no quota for it."""
+    pool = world.store.get("pools", args["name"])
+    if pool is None:
+        return
+    refusal = shortage(world, pool, args["method"])
+    if refusal is not None:
+        save(world, args["name"], {**pool, "status": "ERROR", "statusMessage": refusal, "_size": 0})
+        raise ApiError(429, refusal, status="RESOURCE_EXHAUSTED")
+    nodes.apply(world, pool)
+    save(world, args["name"], {**pool, "status": "RUNNING"})
+
+
+def shortage(world: World, pool: Object, method: str) -> str | None:
+    """The text of a stock-out or quota fault that is switched on for this pool."""
+    zone = pool["locations"][0]
+    if world.fault("stockout", method, pool["name"]):
+        return STOCKOUT.format(zone=zone)
+    if world.fault("quota", method, pool["name"]):
+        return QUOTA.format(quota="TPU_LITE_PODSLICE_V5", limit="0.0", region=zone.rsplit("-", 1)[0])
+    return None
+
+
+def _get(call: Call) -> Object:
+    return shown(names.pool(call))
+
+
+def _list(call: Call) -> Object:
+    names.cluster(call)
+    found = [shown(pool) for pool in of(call.world, names.cluster_name(call))]
+    return {"nodePools": found} if found else {}
+
+
+def _delete(call: Call) -> Object:
+    names.pool(call)
+    name = names.pool_name(call)
+    with call.world.store.lock:
+        refuse_if_busy(call.world, name)
+        save(call.world, name, {**names.pool(call), "status": "STOPPING"})
+        return begin(call, "DELETE_NODE_POOL", name, DELETE_S, "pool-delete", {"name": name})
+
+
+def delete_task(world: World, args: Object) -> None:
+    pool = world.store.get("pools", args["name"])
+    if pool is not None:
+        nodes.remove(world, pool)
+        world.store.delete("pools", args["name"])
+
+
+def _change(call: Call, kind: str, change: Object, size: int | None = None) -> Object:
+    name = names.pool_name(call)
+    with call.world.store.lock:
+        pool = names.pool(call)
+        refuse_if_busy(call.world, name)
+        save(call.world, name, {**pool, "status": "RECONCILING"})
+        args: Object = {"name": name, "change": change, "size": size}
+        return begin(call, kind, name, UPDATE_S, "pool-change", args)
+
+
+def change_task(world: World, args: Object) -> None:
+    pool = world.store.get("pools", args["name"])
+    if pool is None:
+        return
+    changed = {**pool, **{k: v for k, v in args["change"].items() if k != "config"}, "status": "RUNNING"}
+    changed["config"] = {**pool["config"], **args["change"].get("config", {})}
+    changed["etag"] = number(str(sorted(changed.items(), key=str)), 12)
+    if args["size"] is not None:
+        changed["_size"] = args["size"]
+        changed["initialNodeCount"] = args["size"]
+    nodes.apply(world, changed)
+    save(world, args["name"], changed)
+
+
+def _update(call: Call) -> Object:
+    """PUT of a pool: each field that is there is taken; labels and taints replace the old ones whole."""
+    pool, body = names.pool(call), call.body
+    config: Object = {}
+    for field in (
+        "imageType",
+        "machineType",
+        "diskType",
+        "workloadMetadataConfig",
+        "gcfsConfig",
+        "gvnic",
+        "linuxNodeConfig",
+        "kubeletConfig",
+        "loggingConfig",
+        "containerdConfig",
+    ):
+        if field in body:
+            config[field] = body[field]
+    for field, inner in (("labels", "labels"), ("resourceLabels", "labels"), ("tags", "tags"), ("taints", "taints")):
+        if field in body:
+            config[field] = body[field].get(inner, [] if field in ("tags", "taints") else {})
+    if "diskSizeGb" in body:
+        config["diskSizeGb"] = int(body["diskSizeGb"])
+    change: Object = {"config": config}
+    for field in ("locations", "upgradeSettings", "queuedProvisioning"):
+        if field in body:
+            change[field] = body[field]
+    if body.get("nodeVersion"):
+        change["version"] = resolve(call.world, body["nodeVersion"])
+    candidate = {**pool, **{k: v for k, v in change.items() if k != "config"}, "config": {**pool["config"], **config}}
+    rules.check_pool({**candidate, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    return _change(call, "UPGRADE_NODES" if "version" in change else "UPDATE_CLUSTER", change)
+
+
+def _set_size(call: Call) -> Object:
+    pool, size = names.pool(call), int(call.body.get("nodeCount", 0))
+    rules.check_pool({**pool, "initialNodeCount": size}, names.cluster(call))
+    return _change(call, "SET_NODE_POOL_SIZE", {}, size)
+
+
+def _set_autoscaling(call: Call) -> Object:
+    pool, wanted = names.pool(call), call.body.get("autoscaling", {})
+    rules.check_pool({**pool, "autoscaling": wanted, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    return _change(call, "UPDATE_CLUSTER", {"autoscaling": wanted})
+
+
+def _set_management(call: Call) -> Object:
+    wanted: Any = call.body.get("management", {})
+    channel = names.cluster(call)["releaseChannel"].get("channel", "UNSPECIFIED")
+    if channel != "UNSPECIFIED" and not wanted.get("autoUpgrade", False):
+        raise invalid(f"Auto_upgrade must be true when release_channel {channel} is set.")
+    return _change(call, "SET_NODE_POOL_MANAGEMENT", {"management": wanted})
+
+
+_VERBS: dict[str, Handler] = {
+    "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setSize": _set_size,
+    "setAutoscaling": _set_autoscaling, "autoscaling": _set_autoscaling, "setManagement": _set_management,
+}  # fmt: skip
+HANDLERS: dict[str, Handler] = {
+    f"container.projects.{style}.clusters.nodePools.{verb}": handler
+    for style in ("locations", "zones")
+    for verb, handler in _VERBS.items()
+}
+TASKS: dict[str, Task] = {"pool-create": create_task, "pool-delete": delete_task, "pool-change": change_task}

@@ -1,0 +1,175 @@
+"""The HTTP side: every call is found in Google's descriptions, checked against them, answered by its API, and written down."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
+from rehearsal.gcp.core.discovery import check, find
+from rehearsal.gke import nodes
+
+HANDLERS: dict[str, Handler] = {
+    **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,
+}  # fmt: skip
+NEEDED_API = {"container": "container.googleapis.com", "compute": "compute.googleapis.com", "iam": "iam.googleapis.com"}
+
+
+class Server:
+    """The APIs over one folder of state."""
+
+    def __init__(self, state: Path, settings: Settings) -> None:
+        state.mkdir(parents=True, exist_ok=True)
+        self.world = World(Store(state / "objects"), settings, {**container.TASKS, **compute.TASKS})
+        self._audit = state / "audit.jsonl"
+        self._audit_lock = threading.Lock()
+        self._faults = state / "faults.json"
+        if self._faults.exists():
+            self.world.faults = json.loads(self._faults.read_text())
+        self.ready = threading.Event()
+
+    def start(self) -> None:
+        """Brings back what an earlier life left, then keeps nodes as their pools say."""
+
+        def work() -> None:
+            try:
+                container.reassert(self.world)
+            except Exception:  # noqa: BLE001 the server still answers; the cluster's status tells
+                traceback.print_exc()
+            self.world.resume()
+            self.ready.set()
+            nodes.keep(self.world)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def app(self) -> Starlette:
+        admin = [
+            Route("/_rehearsal/health", self._health),
+            Route("/_rehearsal/faults", self._set_faults, methods=["GET", "PUT", "DELETE"]),
+            Route("/_rehearsal/audit", self._show_audit),
+            Route("/_rehearsal/state", self._state),
+            Route("/_rehearsal/leftovers", self._leftovers),
+        ]
+        everything = Route("/{path:path}", self._serve, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+        return Starlette(routes=[*admin, everything])
+
+    # -- Google's calls -----------------------------------------------------------------------------------------------
+
+    async def _serve(self, request: Request) -> Response:
+        raw = await request.body()
+        return await run_in_threadpool(self._answer, request, raw)
+
+    def _answer(self, request: Request, raw: bytes) -> Response:
+        started, body = time.time(), None
+        path, query = unquote(request.url.path), dict(parse_qsl(request.url.query, keep_blank_values=True))
+        method = ""
+        try:
+            body = _decode(raw)
+            method, answer = self._call(request.method, path, query, body)
+            status = 200
+        except ApiError as error:
+            answer, status = error.body(), error.code
+        except Exception as error:  # noqa: BLE001 a client must get Google's shape even of our own faults
+            traceback.print_exc()
+            answer, status = (
+                ApiError(500, f"Internal error encountered: {error}", status="INTERNAL", reason="backendError").body(),
+                500,
+            )
+        entry = {
+            "time": started, "verb": request.method, "path": path, "query": query, "method": method, "status": status, "body": body,
+            "agent": request.headers.get("user-agent", ""),
+        }  # fmt: skip
+        with self._audit_lock, self._audit.open("a") as log:
+            log.write(json.dumps(entry) + "\n")
+        return JSONResponse(answer, status_code=status)
+
+    def _call(self, verb: str, path: str, query: dict[str, str], body: Any) -> tuple[str, Object]:
+        found = find(verb, path)
+        if found is None:
+            raise ApiError(404, f"The requested URL {path} was not found on this server.")
+        method, params = found
+        handler = HANDLERS.get(method.id)
+        if handler is None:
+            raise ApiError(501, f"Method {method.id} is not played by this rehearsal.")
+        check(method, query, body)
+        call = Call(method.api, method.id, params, query, body if isinstance(body, dict) else {}, self.world)
+        name = _subject(call)
+        if self.world.fault("unavailable", method.id, name):
+            raise ApiError(503, "The service is currently unavailable.")
+        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-") and not call.project.isdigit():
+            serviceusage.require_api(self.world, call.project, NEEDED_API[method.api.split(".")[0]])
+        return method.id, handler(call)
+
+    # -- for those who rehearse ---------------------------------------------------------------------------------------
+
+    def _health(self, request: Request) -> Response:
+        return JSONResponse({"ready": self.ready.is_set()}, status_code=200 if self.ready.is_set() else 503)
+
+    async def _set_faults(self, request: Request) -> Response:
+        if request.method != "GET":
+            self.world.faults = await request.json() if request.method == "PUT" else []
+            self._faults.write_text(json.dumps(self.world.faults))
+        return JSONResponse(self.world.faults)
+
+    def _show_audit(self, request: Request) -> Response:
+        wanted = request.query_params.get("method", "")
+        lines = self._audit.read_text().splitlines() if self._audit.exists() else []
+        return JSONResponse([entry for line in lines if wanted in (entry := json.loads(line))["method"]])
+
+    def _state(self, request: Request) -> Response:
+        store = self.world.store
+        kinds = (
+            "clusters",
+            "pools",
+            *(f"compute-{kind.plural}" for kind in compute.resources.KINDS),
+            iam.KIND,
+            "policies",
+            "services",
+        )
+        return JSONResponse({kind: {name: store.get(kind, name) for name in store.names(kind)} for kind in kinds})
+
+    def _leftovers(self, request: Request) -> Response:
+        """All that a destroyed platform should not leave: resources, bindings, and what was in a cluster when it was deleted."""
+        store = self.world.store
+        compute_kinds = [f"compute-{kind.plural}" for kind in compute.resources.KINDS]
+        found: dict[str, Any] = {
+            kind.removeprefix("compute-"): store.names(kind) for kind in ("clusters", "pools", *compute_kinds, iam.KIND)
+        }
+        found["iam bindings"] = [
+            f"{name}: {b['role']}"
+            for name in store.names("policies")
+            for b in (store.get("policies", name) or {})["bindings"]
+        ]
+        found["kubernetes objects of deleted clusters"] = [
+            thing for row in store.list("census") for thing in row["left"]
+        ]
+        return JSONResponse(found)
+
+
+def _decode(raw: bytes) -> Any:
+    if not raw.strip():
+        return None
+    try:
+        return json.loads(raw)
+    except ValueError as error:
+        raise ApiError(400, f"Invalid JSON payload received. {error}") from error
+
+
+def _subject(call: Call) -> str:
+    """The name that a call is about: the last one in its path, or of what its body would make."""
+    for value in (call.body, *(v for v in call.body.values() if isinstance(v, dict))):
+        if isinstance(value.get("name"), str):
+            return str(value["name"]).rsplit("/", 1)[-1]
+    return list(call.params.values())[-1] if call.params else ""

@@ -1,0 +1,138 @@
+"""Keeps a cluster's Node objects as its pools say: registers, re-registers, relabels, drains and removes them."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kubernetes import client, config
+from urllib3.exceptions import HTTPError
+
+from rehearsal.gcp.core import Object, World
+from rehearsal.gke import shapes
+from rehearsal.network import ClusterNetwork
+
+KEEP_EVERY_S = 5.0
+DRAIN_TIMEOUT_S = 60.0
+RETRY_S = 30.0
+POOL = "cloud.google.com/gke-nodepool"
+
+_lock = threading.RLock()
+"""One change of nodes at a time: places in the address plan are handed out from what is there."""
+
+
+def _cluster(world: World, pool: Object) -> Object:
+    return world.store.get("clusters", pool["_cluster"]) or {}
+
+
+@contextmanager
+def _api(cluster: Object) -> Iterator[client.CoreV1Api]:
+    with config.new_client_from_config(cluster["_kubeconfig"]) as api:
+        yield client.CoreV1Api(api)
+
+
+def apply(world: World, pool: Object) -> None:
+    """Makes the nodes of a pool what the pool says, and waits for it. Without a backend there is nothing to do."""
+    cluster = _cluster(world, pool)
+    if world.settings.backend is None or "_kubeconfig" not in cluster:
+        return
+    wanted = dict(shapes.node_names(pool))
+    with _api(cluster) as core:
+        present = {n.metadata.name: n for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
+        _drain_and_remove(core, sorted(set(present) - set(wanted)))
+        with _lock:
+            for name, zone in wanted.items():
+                if name not in present:
+                    _register(core, cluster, pool, name, zone)
+                else:
+                    _relabel(core, pool, present[name], zone)
+        _await_ready(core, set(wanted))
+
+
+def _register(core: client.CoreV1Api, cluster: Object, pool: Object, name: str, zone: str) -> None:
+    network = ClusterNetwork(cluster["_index"])
+    taken = {int(n.spec.pod_cidr.split(".")[2]) for n in core.list_node().items if n.spec.pod_cidr}
+    place = next(n for n in range(1, 250) if n not in taken)
+    made, status = shapes.node(pool, name, zone, place, network, pool["version"])
+    core.create_node(made)
+    core.patch_node_status(name, {"status": status})
+
+
+def _relabel(core: client.CoreV1Api, pool: Object, node: Any, zone: str) -> None:
+    """Labels and taints of the pool that were changed; what others put on the node stays."""
+    wanted = shapes.labels(pool, node.metadata.name, zone)
+    if any(node.metadata.labels.get(key) != value for key, value in wanted.items()):
+        core.patch_node(node.metadata.name, {"metadata": {"labels": wanted}})
+
+
+def _await_ready(core: client.CoreV1Api, names: set[str]) -> None:
+    deadline = time.monotonic() + RETRY_S
+    while time.monotonic() < deadline:
+        ready = {
+            n.metadata.name
+            for n in core.list_node().items
+            if any(c.type == "Ready" and c.status == "True" for c in n.status.conditions or [])
+        }
+        if names <= ready:
+            return
+        time.sleep(0.1)
+
+
+def remove(world: World, pool: Object) -> None:
+    """Drains and removes a pool's nodes."""
+    cluster = _cluster(world, pool)
+    if world.settings.backend is None or "_kubeconfig" not in cluster:
+        return
+    with _api(cluster) as core:
+        _drain_and_remove(
+            core, [n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items]
+        )
+
+
+def _drain_and_remove(core: client.CoreV1Api, names: list[str]) -> None:
+    """Cordons the nodes, deletes their pods with their own grace, and takes the nodes away when the pods are gone."""
+    for name in names:
+        core.patch_node(name, {"spec": {"unschedulable": True}})
+    for name in names:
+        for pod in core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={name}").items:
+            _tolerating_absence(core.delete_namespaced_pod, pod.metadata.name, pod.metadata.namespace)
+    deadline = time.monotonic() + DRAIN_TIMEOUT_S
+    while names and time.monotonic() < deadline:
+        left = [n for n in names if core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={n}").items]
+        if not left:
+            break
+        time.sleep(0.2)
+    for name in names:
+        _tolerating_absence(core.delete_node, name)
+
+
+def _tolerating_absence(call: Any, *arguments: str) -> None:
+    try:
+        call(*arguments)
+    except client.ApiException as error:
+        if error.status != 404:
+            raise
+
+
+def keep(world: World) -> None:
+    """Auto-repair: a node that is gone while its pool runs comes back. Runs until the server ends."""
+    while not world.over.wait(KEEP_EVERY_S):
+        for pool in world.store.list("pools"):
+            cluster = _cluster(world, pool)
+            if pool["status"] != "RUNNING" or cluster.get("status") != "RUNNING" or world.settings.backend is None:
+                continue
+            try:
+                with _api(cluster) as core, _lock:
+                    present = {n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
+                    still = (world.store.get("pools", pool["_name"]) or {}).get("status") == "RUNNING"
+                    for name, zone in shapes.node_names(pool):
+                        if still and name not in present:
+                            _register(core, cluster, pool, name, zone)
+            except (client.ApiException, HTTPError, OSError):
+                continue  # the control plane is away; the next round looks again
+            except Exception:  # noqa: BLE001 this loop must outlive any surprise
+                traceback.print_exc()
