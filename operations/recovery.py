@@ -91,7 +91,7 @@ def _cluster_has(engine: Engine, inputs: dict[str, Any]) -> bool:
     if not cluster.found(group):
         return False
     plural = next(
-        (r["name"] for r in cluster.get(group)["resources"] if r["kind"] == inputs["kind"] and "/" not in r["name"]),
+        (r["name"] for r in cluster.call("GET", group)["resources"] if r["kind"] == inputs["kind"] and "/" not in r["name"]),
         None,
     )
     namespace = inputs["metadata"].get("namespace")

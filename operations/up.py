@@ -73,7 +73,7 @@ def read_lines(cluster: Cluster, plan: Plan) -> list[JobLine]:
     pool_of = {node["metadata"]["name"]: node["metadata"]["labels"].get(POOL_LABEL, "") for node in nodes}
     lines = []
     for job in plan.jobs:
-        jobset = cluster.get(f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{job.namespace}/jobsets/{job.name}")
+        jobset = cluster.call("GET", f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{job.namespace}/jobsets/{job.name}")
         workloads = cluster.list(f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{job.namespace}/workloads")
         pods = cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=f"{JOBSET_LABEL}={job.name}")
         uid = jobset["metadata"]["uid"]

@@ -231,14 +231,15 @@ class _Plane:
     def kubelet(self) -> tuple[str, list[str], dict[str, str]]:
         flags: dict[str, object] = {
             "kubeconfig": self.folder / "nodes.kubeconfig", "images": self.layout.images, "state": self.folder / "kubelet",
-            "address": self.address, "kubelet-port": self.network.kubelet_port, "pods-bridge": self.network.bridge,
+            "kubelet-port": self.network.kubelet_port, "pods-bridge": self.network.bridge,
+            "gateway": self.network.bridge_address.split("/")[0],
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
         }  # fmt: skip
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
         return (
             f"kubelet-{self.short}",
-            [sys.executable, "-m", "rehearsal.kubelet", *words],
+            [sys.executable, "-m", "rehearsal.pods", *words],
             {"PYTHONPATH": str(self.layout.checkout)},
         )
 
