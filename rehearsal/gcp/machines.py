@@ -1,6 +1,7 @@
 """Machine types and zones that the rehearsal offers: data, from Google's lists of 2026.
 
-TPU machines: vCPUs and memory by the Compute API; accelerator labels and topologies by GKE's TPU pages (cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus);
+TPU machines: vCPUs and memory by the Compute API; accelerator labels and topologies by GKE's TPU pages
+(cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus);
 zones by cloud.google.com/tpu/docs/regions-zones. Zones change: a rehearsal of another zone edits ZONES_OF.
 """
 
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine type. `chips` and what follows are those of TPU machines only; `dimensions` is 2 or 3, `most` the largest topology."""
+    """A machine type. `chips` and what follows are those of TPU machines only; `dimensions` is 2 or 3, `cubes` the most 4x4x4
+    cubes of a three-dimensional slice, `flat` says whether the machine makes two-dimensional slices of several hosts."""
 
     name: str
     cpus: int
@@ -22,50 +24,47 @@ class Machine:
     chips: int = 0
     dimensions: int = 0
     single_host: str = ""
-    largest: tuple[int, ...] = ()
+    flat: bool = False
+    cubes: int = 0
 
     @property
     def family(self) -> str:
         return self.name.split("-")[0]
 
 
-def _tpu(
-    family: str, label: str, rows: dict[int, tuple[int, int, str, tuple[int, ...]]], dims: int, word: str = "hightpu"
-) -> list[Machine]:
-    return [
-        Machine(f"{family}-{word}-{n}t", c, m, label, n, dims, single, largest)
-        for n, (c, m, single, largest) in rows.items()
-    ]
+@dataclass(frozen=True)
+class _Family:
+    """The machine types of one TPU family: rows of (chips, vCPUs, GB, topology of a single host)."""
+
+    name: str
+    label: str
+    dimensions: int
+    rows: tuple[tuple[int, int, int, str], ...]
+    flat: tuple[int, ...] = ()
+    cubes: int = 0
+    word: str = "hightpu"
+
+    def machines(self) -> list[Machine]:
+        return [
+            Machine(
+                f"{self.name}-{self.word}-{chips}t", cpus, memory, self.label, chips, self.dimensions, single,
+                chips in self.flat, self.cubes if chips == 4 else 0,
+            )
+            for chips, cpus, memory, single in self.rows
+        ]  # fmt: skip
 
 
-_FLAT = (16, 16)
-TPUS: dict[str, Machine] = {
-    machine.name: machine
-    for machine in [
-        *_tpu("ct4p", "tpu-v4-podslice", {4: (240, 407, "2x2x1", (16, 16, 16))}, 3),
-        *_tpu(
-            "ct5lp",
-            "tpu-v5-lite-podslice",
-            {1: (24, 48, "1x1", ()), 4: (112, 192, "2x2", _FLAT), 8: (224, 384, "2x4", ())},
-            2,
-        ),
-        *_tpu(
-            "ct5l",
-            "tpu-v5-lite-device",
-            {1: (24, 48, "1x1", ()), 4: (112, 192, "2x2", ()), 8: (224, 384, "2x4", ())},
-            2,
-        ),
-        *_tpu("ct5p", "tpu-v5p-slice", {4: (208, 448, "2x2x1", (16, 20, 28))}, 3),
-        *_tpu(
-            "ct6e",
-            "tpu-v6e-slice",
-            {1: (44, 176, "1x1", ()), 4: (180, 720, "2x2", _FLAT), 8: (180, 1440, "2x4", ())},
-            2,
-            "standard",
-        ),
-        *_tpu("tpu7x", "tpu7x", {1: (56, 240, "1x1x1", ()), 4: (224, 960, "2x2x1", (16, 24, 24))}, 3, "standard"),
-    ]
-}
+_TPU_FAMILIES = (
+    _Family("ct3", "tpu-v3-device", 2, ((4, 96, 340, "2x2"),)),
+    _Family("ct3p", "tpu-v3-slice", 2, ((4, 48, 340, ""),), flat=(4,)),
+    _Family("ct4p", "tpu-v4-podslice", 3, ((4, 240, 407, "2x2x1"),), cubes=64),
+    _Family("ct5lp", "tpu-v5-lite-podslice", 2, ((1, 24, 48, "1x1"), (4, 112, 192, "2x2"), (8, 224, 384, "2x4")), flat=(4,)),
+    _Family("ct5l", "tpu-v5-lite-device", 2, ((1, 24, 48, "1x1"), (4, 112, 192, "2x2"), (8, 224, 384, "2x4"))),
+    _Family("ct5p", "tpu-v5p-slice", 3, ((4, 208, 448, "2x2x1"),), cubes=140),
+    _Family("ct6e", "tpu-v6e-slice", 2, ((1, 44, 176, "1x1"), (4, 180, 720, "2x2"), (8, 180, 1440, "2x4")), flat=(4,), word="standard"),
+    _Family("tpu7x", "tpu7x", 3, ((1, 56, 240, "1x1x1"), (4, 224, 960, "2x2x1")), cubes=144, word="standard"),
+)
+TPUS: dict[str, Machine] = {machine.name: machine for family in _TPU_FAMILIES for machine in family.machines()}
 
 _FAMILIES = {
     "e2-standard": 4,
@@ -91,10 +90,13 @@ CPUS: dict[str, Machine] = {
 MACHINES: dict[str, Machine] = {**CPUS, **TPUS}
 
 REGIONS: dict[str, str] = {
-    "us-central1": "abcf", "us-central2": "b", "us-east1": "bcd", "us-east4": "abc", "us-east5": "abc", "us-south1": "abc", "us-west1": "abc",
-    "us-west4": "abc", "europe-west1": "bcd", "europe-west4": "abc", "asia-northeast1": "abc", "asia-southeast1": "abc", "southamerica-west1": "abc",
+    "us-central1": "abcf", "us-central2": "b", "us-east1": "bcd", "us-east4": "abc", "us-east5": "abc", "us-south1": "abc",
+    "us-west1": "abc", "us-west4": "abc", "europe-west1": "bcd", "europe-west4": "abc", "asia-northeast1": "abc",
+    "asia-southeast1": "abc", "southamerica-west1": "abc",
 }  # fmt: skip
 ZONES_OF: dict[str, frozenset[str]] = {
+    "ct3": frozenset({"us-central1-a", "us-central1-b", "us-central1-f", "europe-west4-a"}),
+    "ct3p": frozenset({"us-east1-d", "europe-west4-a"}),
     "ct4p": frozenset({"us-central2-b"}),
     "ct5lp": frozenset({"us-central1-a", "us-south1-a", "us-west1-c", "us-west4-a", "europe-west4-b"}),
     "ct5l": frozenset({"europe-west4-b", "us-central1-a"}),
@@ -143,15 +145,18 @@ def hosts(machine: Machine, text: str) -> int | None:
     if text == machine.single_host:
         return 1
     shape = topology(text)
-    if shape is None or len(shape) != machine.dimensions or not machine.largest or shape not in shapes(machine):
+    if shape is None or len(shape) != machine.dimensions or not _makes(machine, shape):
         return None
     return math.prod(shape) // machine.chips
 
 
-def shapes(machine: Machine) -> set[tuple[int, ...]]:
-    """The multi-host topologies of a machine type: doubling in two dimensions, multiples of four in three."""
+_FLAT = {(2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)}
+_SMALL = {(2, 2, 2), (2, 2, 4), (2, 4, 4)}
+
+
+def _makes(machine: Machine, shape: tuple[int, ...]) -> bool:
+    """In two dimensions sides double; in three they are small, or multiples of four that do not fall, up to the family's size."""
     if machine.dimensions == 2:
-        return {(2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)}
-    small = {(2, 2, 2), (2, 2, 4), (2, 4, 4)}
-    steps = [range(4, limit + 1, 4) for limit in machine.largest]
-    return small | {shape for shape in itertools.product(*steps) if shape == tuple(sorted(shape))}
+        return machine.flat and shape in _FLAT
+    whole = all(side % 4 == 0 for side in shape) and shape == tuple(sorted(shape))
+    return machine.cubes > 0 and (shape in _SMALL or (whole and math.prod(shape) // 64 <= machine.cubes))

@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
-from rehearsal.gcp.core.discovery import check, find
+from rehearsal.gcp.core.discovery import find
+from rehearsal.gcp.core.validation import check
 from rehearsal.gke import nodes
 
 HANDLERS: dict[str, Handler] = {
@@ -35,9 +36,6 @@ class Server:
         self.world = World(Store(state / "objects"), settings, {**container.TASKS, **compute.TASKS})
         self._audit = state / "audit.jsonl"
         self._audit_lock = threading.Lock()
-        self._faults = state / "faults.json"
-        if self._faults.exists():
-            self.world.faults = json.loads(self._faults.read_text())
         self.ready = threading.Event()
 
     def start(self) -> None:
@@ -103,8 +101,8 @@ class Server:
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"Method {method.id} is not played by this rehearsal.")
-        check(method, query, body)
-        call = Call(method.api, method.id, params, query, body if isinstance(body, dict) else {}, self.world)
+        read = check(method, query, body)
+        call = Call(method.api, method.id, params, query, read if isinstance(read, dict) else {}, self.world)
         name = _subject(call)
         if self.world.fault("unavailable", method.id, name):
             raise ApiError(503, "The service is currently unavailable.")
@@ -118,9 +116,13 @@ class Server:
         return JSONResponse({"ready": self.ready.is_set()}, status_code=200 if self.ready.is_set() else 503)
 
     async def _set_faults(self, request: Request) -> Response:
-        if request.method != "GET":
-            self.world.faults = await request.json() if request.method == "PUT" else []
-            self._faults.write_text(json.dumps(self.world.faults))
+        if request.method == "PUT":
+            wrong = _wrong_faults(listed := _decode(await request.body()))
+            if wrong:
+                return JSONResponse(ApiError(400, wrong).body(), status_code=400)
+            self.world.set_faults(listed)
+        elif request.method == "DELETE":
+            self.world.set_faults([])
         return JSONResponse(self.world.faults)
 
     def _show_audit(self, request: Request) -> Response:
@@ -156,6 +158,22 @@ class Server:
             thing for row in store.list("census") for thing in row["left"]
         ]
         return JSONResponse(found)
+
+
+FAULTS = ("stockout", "quota", "slow", "unavailable")
+
+
+def _wrong_faults(listed: Any) -> str:
+    """What is wrong with a list of faults, or "": a fault that never fires would look like a platform that withstands it."""
+    if not isinstance(listed, list):
+        return "a JSON list of faults is wanted"
+    for entry in listed:
+        if not isinstance(entry, dict) or entry.get("fault") not in FAULTS:
+            return f"each fault names one of {', '.join(FAULTS)}; this does not: {json.dumps(entry)}"
+        method = entry.get("match", {}).get("method")
+        if method is not None and method not in HANDLERS:
+            return f"no API here has the method {method}"
+    return ""
 
 
 def _decode(raw: bytes) -> Any:

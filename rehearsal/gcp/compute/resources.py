@@ -152,7 +152,8 @@ def _change(kind: Kind, whole: bool) -> Handler:
             for key in ("network", "subnetwork"):
                 if key in body:
                     body[key] = link(call.project, body[key])
-            changed = {**defaults(kind.plural, {**kept, **body}), **kept, **body}
+            both = {**kept, **body}
+            changed = {**defaults(kind.plural, both), **both}
             changed["name"] = resource["name"]
             path = kind.path(call, resource["name"])
             CHECKS.get(kind.plural, _no_rule)(call.world, path, changed)

@@ -12,7 +12,7 @@ Rule = Callable[[World, str, Object], None]
 
 
 def defaults(plural: str, body: Object) -> Object:
-    """What a resource of that kind has when the request does not say."""
+    """What a resource of that kind has when the request does not say. A router's gateways in `body` are filled in where they are."""
     if plural == "networks":
         return {
             "autoCreateSubnetworks": True,
@@ -30,10 +30,9 @@ def defaults(plural: str, body: Object) -> Object:
             "network": f"{BASE}/projects/-/global/networks/default",
         }
     if plural == "routers":
-        return {
-            "encryptedInterconnectRouter": False,
-            **({"nats": [_nat(nat) for nat in body.pop("nats")]} if body.get("nats") else {}),
-        }
+        if body.get("nats"):
+            body["nats"] = [_nat(nat) for nat in body["nats"]]
+        return {"encryptedInterconnectRouter": False}
     return {"status": "READY"} if plural == "resourcePolicies" else {}
 
 

@@ -1,6 +1,6 @@
 """The Kubernetes Engine API, v1 and v1beta1."""
 
-from rehearsal.gcp.container import clusters, operations, pools
+from rehearsal.gcp.container import clusters, operations, pools, updates
 from rehearsal.gcp.container.clusters import reassert
 from rehearsal.gcp.container.versions import CHANNELS, offered
 from rehearsal.gcp.core import Call, Handler, Object
@@ -27,7 +27,8 @@ HANDLERS: dict[str, Handler] = {
     **operations.HANDLERS,
     **clusters.HANDLERS,
     **pools.HANDLERS,
+    **updates.HANDLERS,
 }
-TASKS: dict[str, Task] = {**clusters.TASKS, **pools.TASKS}
+TASKS: dict[str, Task] = {**clusters.TASKS, **pools.TASKS, **updates.TASKS}
 
 __all__ = ["HANDLERS", "TASKS", "reassert"]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import traceback
 
 from rehearsal.gcp.container import defaults, names, pools
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid, now, public
+from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, public
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
 from rehearsal.gcp.serviceusage import require_api
 from rehearsal.gke import census, nodes
 
-CREATE_S, DELETE_S, UPDATE_S = 300.0, 120.0, 60.0
+CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
 
 
@@ -43,6 +43,7 @@ def _create(call: Call) -> Object:
             raise invalid("Autopilot clusters do not accept node pools or initial_node_count.")
         first = _first_pools(call, stated, cluster, name)
         call.world.store.put("clusters", name, cluster)
+        call.world.store.delete("census", name)
         for pool in first:
             pools.save(call.world, pool["_name"], pool)
         return begin(call, "CREATE_CLUSTER", name, CREATE_S, "cluster-create", {"name": name, "method": call.method})
@@ -110,9 +111,14 @@ def _first_pools(call: Call, stated: Object, cluster: Object, name: str) -> list
 
 
 def create_task(world: World, args: Object) -> None:
-    bring_up(world, args["name"])
-    for pool in pools.of(world, args["name"]):
-        pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
+    """Brings a cluster up with its first pools; a cluster that did not get there stays in ERROR, as Google leaves it."""
+    try:
+        bring_up(world, args["name"])
+        for pool in pools.of(world, args["name"]):
+            pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
+    except Exception as error:
+        _set(world, args["name"], {"status": "ERROR", "statusMessage": str(error)})
+        raise
     _set(world, args["name"], {"status": "RUNNING"})
 
 
@@ -154,11 +160,17 @@ def _set(world: World, name: str, fields: Object) -> None:
 def reassert(world: World) -> None:
     """After a restart of the server: every cluster that was up is up again before it says so."""
     for cluster in world.store.list("clusters"):
-        if cluster["status"] in ("RUNNING", "RECONCILING", "STOPPING"):
-            before = cluster["status"]
-            _set(world, cluster["_name"], {"status": "RECONCILING"})
-            bring_up(world, cluster["_name"])
-            _set(world, cluster["_name"], {"status": "STOPPING" if before == "STOPPING" else "RUNNING"})
+        before, name = cluster["status"], cluster["_name"]
+        if before not in ("RUNNING", "RECONCILING", "STOPPING", "DEGRADED"):
+            continue  # it was being created: that operation is taken up again
+        _set(world, name, {"status": "RECONCILING"})
+        try:
+            bring_up(world, name)
+        except Exception as error:  # noqa: BLE001 one cluster that does not come up must not keep the others down
+            traceback.print_exc()
+            _set(world, name, {"status": "DEGRADED", "statusMessage": str(error)})
+            continue
+        _set(world, name, {"status": "STOPPING" if before == "STOPPING" else "RUNNING", "statusMessage": ""})
 
 
 def _get(call: Call) -> Object:
@@ -176,24 +188,8 @@ def _list(call: Call) -> Object:
 def _delete(call: Call) -> Object:
     name = names.cluster_name(call)
     with call.world.store.lock:
-        cluster = names.cluster(call)
-        if cluster.get("deletionProtection") or cluster.get("protectConfig", {}).get("deletionProtection"):
-            raise ApiError(
-                400,
-                f"Cluster {cluster['name']} has deletion protection enabled.",
-                status="FAILED_PRECONDITION",
-                reason="failedPrecondition",
-            )
+        names.cluster(call)
         refuse_if_busy(call.world, name)
-        if any(
-            o["status"] != "DONE" and o["_target"].startswith(name + "/")
-            for o in call.world.store.list("container-operations")
-        ):
-            raise ApiError(
-                400,
-                f"Cluster {cluster['name']} has an operation of one of its node pools in progress.",
-                status="FAILED_PRECONDITION",
-            )
         _set(call.world, name, {"status": "STOPPING"})
         return begin(call, "DELETE_CLUSTER", name, DELETE_S, "cluster-delete", {"name": name})
 
@@ -211,74 +207,10 @@ def delete_task(world: World, args: Object) -> None:
     world.store.delete("clusters", args["name"])
 
 
-_DESIRED = {
-    "desiredLoggingService": "loggingService", "desiredMonitoringService": "monitoringService", "desiredLocations": "locations",
-    "desiredReleaseChannel": "releaseChannel", "desiredLoggingConfig": "loggingConfig", "desiredMonitoringConfig": "monitoringConfig",
-    "desiredWorkloadIdentityConfig": "workloadIdentityConfig", "desiredAddonsConfig": "addonsConfig", "desiredShieldedNodes": "shieldedNodes",
-    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig", "desiredControlPlaneEndpointsConfig": "controlPlaneEndpointsConfig",
-    "desiredDatabaseEncryption": "databaseEncryption", "desiredNotificationConfig": "notificationConfig", "desiredAuthenticatorGroupsConfig": "authenticatorGroupsConfig",
-    "desiredCostManagementConfig": "costManagementConfig", "desiredVerticalPodAutoscaling": "verticalPodAutoscaling", "desiredSecurityPostureConfig": "securityPostureConfig",
-    "desiredPrivateClusterConfig": "privateClusterConfig", "desiredClusterAutoscaling": "autoscaling", "desiredPodAutoscaling": "podAutoscaling",
-}  # fmt: skip
-_MERGED = frozenset({"addonsConfig", "monitoringConfig", "controlPlaneEndpointsConfig", "privateClusterConfig"})
-
-
-def _update(call: Call) -> Object:
-    update = call.body.get("update", {})
-    cluster = names.cluster(call)
-    change: Object = {}
-    for field, value in update.items():
-        key = _DESIRED.get(field)
-        if key is not None:
-            change[key] = defaults.merged(cluster.get(key, {}), value) if key in _MERGED else value
-        elif field == "desiredMasterVersion":
-            change["currentMasterVersion"] = resolve(call.world, value)
-        elif field == "desiredNodeVersion":
-            change["currentNodeVersion"] = resolve(call.world, value)
-        elif field == "desiredGcfsConfig":
-            change["nodePoolDefaults"] = defaults.merged(
-                cluster["nodePoolDefaults"], {"nodeConfigDefaults": {"gcfsConfig": value}}
-            )
-        elif field == "desiredDefaultEnablePrivateNodes":
-            change["networkConfig"] = {**cluster["networkConfig"], "defaultEnablePrivateNodes": value}
-        elif field not in ("etag",):
-            change[field.removeprefix("desired")[:1].lower() + field.removeprefix("desired")[1:]] = value
-    if not change:
-        raise invalid("At least one of the fields in update must be set.")
-    return _change(call, "UPGRADE_MASTER" if "currentMasterVersion" in change else "UPDATE_CLUSTER", change)
-
-
-def _change(call: Call, kind: str, change: Object) -> Object:
-    name = names.cluster_name(call)
-    with call.world.store.lock:
-        names.cluster(call)
-        refuse_if_busy(call.world, name)
-        _set(call.world, name, {"status": "RECONCILING"})
-        return begin(call, kind, name, UPDATE_S, "cluster-change", {"name": name, "change": change})
-
-
-def change_task(world: World, args: Object) -> None:
-    _set(world, args["name"], {**args["change"], "status": "RUNNING"})
-
-
-def _set_labels(call: Call) -> Object:
-    labels: Any = call.body.get("resourceLabels", {})
-    return _change(call, "UPDATE_CLUSTER", {"resourceLabels": labels})
-
-
-def _setter(field: str, key: str) -> Handler:
-    return lambda call: _change(call, "UPDATE_CLUSTER", {key: call.body.get(field, {})})
-
-
-_VERBS: dict[str, Handler] = {
-    "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setResourceLabels": _set_labels, "resourceLabels": _set_labels,
-    "setLogging": _setter("loggingService", "loggingService"), "setMonitoring": _setter("monitoringService", "monitoringService"),
-    "setMaintenancePolicy": _setter("maintenancePolicy", "maintenancePolicy"), "setNetworkPolicy": _setter("networkPolicy", "networkPolicy"),
-    "setLocations": _setter("locations", "locations"), "setAddons": _setter("addonsConfig", "addonsConfig"),
-}  # fmt: skip
+_VERBS: dict[str, Handler] = {"create": _create, "get": _get, "list": _list, "delete": _delete}
 HANDLERS: dict[str, Handler] = {
     f"container.projects.{style}.clusters.{verb}": handler
     for style in ("locations", "zones")
     for verb, handler in _VERBS.items()
 }
-TASKS: dict[str, Task] = {"cluster-create": create_task, "cluster-delete": delete_task, "cluster-change": change_task}
+TASKS: dict[str, Task] = {"cluster-create": create_task, "cluster-delete": delete_task}

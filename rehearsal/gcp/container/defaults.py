@@ -21,12 +21,18 @@ SCOPES = [
 ]
 
 
-def merged(defaults: Object, stated: Object) -> Object:
-    """`stated` over `defaults`, object by object; lists and values are taken whole."""
-    result = copy.deepcopy(defaults)
+_OPTIONAL = frozenset({"ipEndpointsConfig", "rbacBindingConfig", "kubeletConfig", "nodeKubeletConfig"})
+"""Messages whose flags keep their default when unstated. Everywhere else an unstated flag of a stated message is false, which is what
+a client means that leaves false values out (Google's Go client does)."""
+
+
+def merged(defaults: Object, stated: Object, within: str = "") -> Object:
+    """`stated` over `defaults`, object by object; lists and values are taken whole. `within` names the message; "" is the outermost."""
+    drop = within != "" and within not in _OPTIONAL
+    result = {k: copy.deepcopy(v) for k, v in defaults.items() if not (drop and v is True and k not in stated)}
     for key, value in stated.items():
         both = isinstance(value, dict) and isinstance(result.get(key), dict)
-        result[key] = merged(result[key], value) if both else copy.deepcopy(value)
+        result[key] = merged(result[key], value, key) if both else copy.deepcopy(value)
     return result
 
 
@@ -79,8 +85,8 @@ def pool(stated: Object, cluster: Object, self_link: str) -> Object:
     }
     result = merged(found, stated)
     result["config"] = node_config(stated.get("config", {}), cluster)
-    if not result["management"].get("autoUpgrade") and "autoUpgrade" not in stated.get("management", {}):
-        result["management"]["autoUpgrade"] = True
+    if result["config"].get("flexStart") and "strategy" not in stated.get("upgradeSettings", {}):
+        result["upgradeSettings"] = {"strategy": "SHORT_LIVED"}
     result["etag"] = number(str(sorted(result.items(), key=str)), 12)
     return result
 
@@ -109,19 +115,22 @@ def cluster(stated: Object, name: str, version: str, location: str, zones: list[
         "clusterIpv4Cidr": pods,
         "servicesIpv4Cidr": services,
         "ipAllocationPolicy": {
-            "useIpAliases": True, "clusterIpv4Cidr": pods, "servicesIpv4Cidr": services, "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services,
+            "useIpAliases": True, "clusterIpv4Cidr": pods, "servicesIpv4Cidr": services,
+            "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services,
             "stackType": "IPV4", "podCidrOverprovisionConfig": {}, "defaultPodIpv4RangeUtilization": 0.001,
         },
         "addonsConfig": {
             "httpLoadBalancing": {}, "horizontalPodAutoscaling": {}, "kubernetesDashboard": {"disabled": True},
-            "networkPolicyConfig": {"disabled": True}, "dnsCacheConfig": {"enabled": True}, "gcePersistentDiskCsiDriverConfig": {"enabled": True},
+            "networkPolicyConfig": {"disabled": True}, "dnsCacheConfig": {"enabled": True},
+            "gcePersistentDiskCsiDriverConfig": {"enabled": True},
         },
         "loggingService": "logging.googleapis.com/kubernetes",
         "monitoringService": "monitoring.googleapis.com/kubernetes",
         "loggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]}},
         "monitoringConfig": {
             "componentConfig": {"enableComponents": [
-                "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD", "CADVISOR", "KUBELET", "DCGM",
+                "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD",
+                "CADVISOR", "KUBELET", "DCGM",
             ]},
             "managedPrometheusConfig": {"enabled": True, "autoMonitoringConfig": {"scope": "NONE"}},
             "advancedDatapathObservabilityConfig": {},
@@ -135,7 +144,10 @@ def cluster(stated: Object, name: str, version: str, location: str, zones: list[
         "masterAuth": {"clientCertificateConfig": {}},
         "masterAuthorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True},
         "privateClusterConfig": {},
-        "nodePoolDefaults": {"nodeConfigDefaults": {"loggingConfig": {"variantConfig": {"variant": "DEFAULT"}}, "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}}},
+        "nodePoolDefaults": {"nodeConfigDefaults": {
+            "loggingConfig": {"variantConfig": {"variant": "DEFAULT"}},
+            "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
+        }},
         "nodePoolAutoConfig": {"nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}},
         "notificationConfig": {"pubsub": {}},
         "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_MODE_UNSPECIFIED"},
@@ -143,7 +155,10 @@ def cluster(stated: Object, name: str, version: str, location: str, zones: list[
         "rbacBindingConfig": {"enableInsecureBindingSystemUnauthenticated": True, "enableInsecureBindingSystemAuthenticated": True},
         "controlPlaneEndpointsConfig": {
             "dnsEndpointConfig": {"endpoint": f"gke-{number(name)}.{region}.gke.goog", "allowExternalTraffic": False},
-            "ipEndpointsConfig": {"enabled": True, "enablePublicEndpoint": True, "globalAccess": False, "authorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True}},
+            "ipEndpointsConfig": {
+                "enabled": True, "enablePublicEndpoint": True, "globalAccess": False,
+                "authorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True},
+            },
         },
         "podAutoscaling": {"hpaProfile": "HPA_PROFILE_UNSPECIFIED"},
         "anonymousAuthenticationConfig": {"mode": "ENABLED"},
@@ -163,7 +178,6 @@ def cluster(stated: Object, name: str, version: str, location: str, zones: list[
         not in (
             "nodePools",
             "nodeConfig",
-            "initialNodeCount",
             "network",
             "subnetwork",
             "initialClusterVersion",
@@ -171,10 +185,21 @@ def cluster(stated: Object, name: str, version: str, location: str, zones: list[
         )
     }
     result = merged(found, kept)
+    _services(result, stated)
     for key in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock"):
         result["ipAllocationPolicy"][key] = pods if key.startswith("cluster") else services
     result["etag"] = number(name + version, 12)
     return _consistent(result)
+
+
+def _services(found: Object, stated: Object) -> None:
+    """The older way to say where logs and metrics go follows the newer one."""
+    for field, service in (("loggingConfig", "loggingService"), ("monitoringConfig", "monitoringService")):
+        components = found[field].get("componentConfig", {}).get("enableComponents", [])
+        if stated.get(service) == "none":
+            found[field] = {"componentConfig": {}}
+        elif not components and field in stated:
+            found[service] = "none"
 
 
 def _cidr(stated: Any, default: str) -> str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import secrets
 
 from rehearsal.gcp.container.names import BASE, link, location, parent, project
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, not_found, now, number, stamp
+from rehearsal.gcp.core import Call, Handler, Object, World, failed_precondition, not_found, now, number, stamp
 
 KIND = "container-operations"
-DOING = {
-    "CREATE_CLUSTER": "creating", "DELETE_CLUSTER": "deleting", "UPDATE_CLUSTER": "updating", "UPGRADE_MASTER": "upgrading",
-    "CREATE_NODE_POOL": "creating a node pool in", "DELETE_NODE_POOL": "deleting a node pool of", "SET_NODE_POOL_SIZE": "resizing a node pool of",
-}  # fmt: skip
+_DOING = {"CREATE_CLUSTER": "creating", "DELETE_CLUSTER": "deleting", "UPGRADE_MASTER": "upgrading"}
 
 
 def begin(call: Call, kind: str, target: str, seconds: float, task: str, args: Object) -> Object:
@@ -44,13 +41,15 @@ def refuse_if_busy(world: World, target: str) -> None:
         same_cluster = other.split("/nodePools/")[0] == cluster
         beside = "/nodePools/" in other and "/nodePools/" in target and other != target
         if operation["status"] != "DONE" and same_cluster and not beside:
-            name, doing = cluster.rsplit("/", 1)[-1], DOING.get(operation["operationType"], "operating on")
-            raise ApiError(
-                400,
-                f"Operation {operation['name']} is currently {doing} cluster {name}. Please wait and try again once it is done.",
-                status="FAILED_PRECONDITION",
-                reason="failedPrecondition",
-            )
+            raise failed_precondition(_busy(operation, cluster.rsplit("/", 1)[-1]))
+
+
+def _busy(operation: Object, cluster: str) -> str:
+    """The two texts that GKE has for this; clients look for FAILED_PRECONDITION and try again."""
+    doing = _DOING.get(operation["operationType"])
+    if doing is None:
+        return f"Cluster is running incompatible operation {operation['name']}."
+    return f"Operation {operation['name']} is currently {doing} cluster {cluster}. Please wait and try again once it is done."
 
 
 def shown(operation: Object) -> Object:
@@ -60,7 +59,10 @@ def shown(operation: Object) -> Object:
     error = operation.get("error")
     if error:
         visible["error"] = {"code": error["code"], "message": error["message"]}
-        visible["statusMessage"] = error["message"]
+        visible["statusMessage"] = visible["detail"] = error["message"]
+        if error["_reason"].startswith("GCE_"):
+            condition = {"code": error["_reason"], "canonicalCode": error["_status"], "message": error["message"]}
+            visible["nodepoolConditions" if "/nodePools/" in operation["_target"] else "clusterConditions"] = [condition]
     return visible
 
 
@@ -70,10 +72,9 @@ def _id(call: Call) -> str:
 
 def _get(call: Call) -> Object:
     """By the project's id or number: GKE's own links name the number."""
-    for candidate in (f"{parent(call)}/operations/{_id(call)}",):
-        found = call.world.store.get(KIND, candidate)
-        if found:
-            return shown(found)
+    found = call.world.store.get(KIND, f"{parent(call)}/operations/{_id(call)}")
+    if found:
+        return shown(found)
     suffix = f"/locations/{location(call)}/operations/{_id(call)}"
     for name in call.world.store.names(KIND):
         if name.endswith(suffix) and number(name.split("/")[1]) == project(call):
@@ -88,13 +89,7 @@ def _list(call: Call) -> Object:
 
 
 def _cancel(call: Call) -> Object:
-    found = _get(call)
-    raise ApiError(
-        400,
-        f"Operation {found['name']} cannot be cancelled.",
-        status="FAILED_PRECONDITION",
-        reason="failedPrecondition",
-    )
+    raise failed_precondition(f"Operation {_get(call)['name']} cannot be cancelled.")
 
 
 HANDLERS: dict[str, Handler] = {

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.gcp.container import defaults, names, rules
+from rehearsal.gcp.container import defaults, names, placement, rules, shortages
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid, number, public
+from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, public
 from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.machines import MACHINES
 from rehearsal.gcp.serviceusage import require_api
 from rehearsal.gke import nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
-
-STOCKOUT = (
-    "Google Compute Engine: Zone '{zone}' does not have enough resources available to fulfill the request. "
-    "'(resource type:compute)'. Try a different zone, or try again later. Error code: GCE_STOCKOUT."
-)
-QUOTA = "Google Compute Engine: Quota '{quota}' exceeded. Limit: {limit} in region {region}. Error code: GCE_QUOTA_EXCEEDED."
-
 
 def save(world: World, name: str, pool: Object) -> None:
     world.store.put("pools", name, pool)
@@ -37,7 +31,7 @@ def shown(pool: Object) -> Object:
 def prepare(world: World, stated: Object, cluster: Object, name: str, self_link: str) -> Object:
     """A pool as it is saved: what the request states over GKE's defaults, checked. Raises ApiError."""
     names.check_name("node_pool", stated.get("name", ""))
-    pool = defaults.pool(stated, cluster, self_link)
+    pool = placement.completed(world, defaults.pool(stated, cluster, self_link), cluster["_name"])
     pool["initialNodeCount"] = rules.check_pool(pool, cluster)
     if stated.get("version"):
         pool["version"] = resolve(world, stated["version"])
@@ -75,22 +69,12 @@ def create_task(world: World, args: Object) -> None:
     pool = world.store.get("pools", args["name"])
     if pool is None:
         return
-    refusal = shortage(world, pool, args["method"])
+    refusal = shortages.find(world, pool, args["method"]) or placement.unsupported(pool)
     if refusal is not None:
-        save(world, args["name"], {**pool, "status": "ERROR", "statusMessage": refusal, "_size": 0})
-        raise ApiError(429, refusal, status="RESOURCE_EXHAUSTED")
+        save(world, args["name"], {**pool, "status": "ERROR", "statusMessage": refusal.message, "_size": 0})
+        raise refusal
     nodes.apply(world, pool)
     save(world, args["name"], {**pool, "status": "RUNNING"})
-
-
-def shortage(world: World, pool: Object, method: str) -> str | None:
-    """The text of a stock-out or quota fault that is switched on for this pool."""
-    zone = pool["locations"][0]
-    if world.fault("stockout", method, pool["name"]):
-        return STOCKOUT.format(zone=zone)
-    if world.fault("quota", method, pool["name"]):
-        return QUOTA.format(quota="TPU_LITE_PODSLICE_V5", limit="0.0", region=zone.rsplit("-", 1)[0])
-    return None
 
 
 def _get(call: Call) -> Object:
@@ -119,26 +103,35 @@ def delete_task(world: World, args: Object) -> None:
         world.store.delete("pools", args["name"])
 
 
-def _change(call: Call, kind: str, change: Object, size: int | None = None) -> Object:
-    name = names.pool_name(call)
+def change(call: Call, name: str, kind: str, changes: Object, size: int | None = None) -> Object:
+    """Starts the operation that changes a pool's fields (`config` field by field), its size, or both."""
     with call.world.store.lock:
-        pool = names.pool(call)
+        pool = call.world.store.get("pools", name) or names.pool(call)
         refuse_if_busy(call.world, name)
         save(call.world, name, {**pool, "status": "RECONCILING"})
-        args: Object = {"name": name, "change": change, "size": size}
+        args: Object = {"name": name, "change": changes, "size": size, "method": call.method}
         return begin(call, kind, name, UPDATE_S, "pool-change", args)
 
 
+def _change(call: Call, kind: str, changes: Object, size: int | None = None) -> Object:
+    return change(call, names.pool_name(call), kind, changes, size)
+
+
 def change_task(world: World, args: Object) -> None:
+    """A pool that Google has no machines for keeps what it had, and says so in its status."""
     pool = world.store.get("pools", args["name"])
     if pool is None:
         return
     changed = {**pool, **{k: v for k, v in args["change"].items() if k != "config"}, "status": "RUNNING"}
     changed["config"] = {**pool["config"], **args["change"].get("config", {})}
     changed["etag"] = number(str(sorted(changed.items(), key=str)), 12)
-    if args["size"] is not None:
-        changed["_size"] = args["size"]
-        changed["initialNodeCount"] = args["size"]
+    size = args["size"] if args["size"] is not None else pool["_size"]
+    refusal = shortages.find(world, pool, args["method"]) if size > pool["_size"] else None
+    if refusal is not None:
+        save(world, args["name"], {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": refusal.message})
+        raise refusal
+    changed["_size"] = size
+    changed.pop("statusMessage", None)
     nodes.apply(world, changed)
     save(world, args["name"], changed)
 
@@ -146,6 +139,7 @@ def change_task(world: World, args: Object) -> None:
 def _update(call: Call) -> Object:
     """PUT of a pool: each field that is there is taken; labels and taints replace the old ones whole."""
     pool, body = names.pool(call), call.body
+    _refuse_other_machine(pool, body)
     config: Object = {}
     for field in (
         "imageType",
@@ -175,6 +169,13 @@ def _update(call: Call) -> Object:
     candidate = {**pool, **{k: v for k, v in change.items() if k != "config"}, "config": {**pool["config"], **config}}
     rules.check_pool({**candidate, "initialNodeCount": pool["_size"]}, names.cluster(call))
     return _change(call, "UPGRADE_NODES" if "version" in change else "UPDATE_CLUSTER", change)
+
+
+def _refuse_other_machine(pool: Object, body: Object) -> None:
+    """GKE changes the machine type of a pool in place, but not of one with TPUs."""
+    wanted = body.get("machineType", pool["config"]["machineType"])
+    if wanted != pool["config"]["machineType"] and MACHINES[pool["config"]["machineType"]].chips:
+        raise invalid("Updating the machine type of a TPU node pool is not supported.")
 
 
 def _set_size(call: Call) -> Object:

@@ -1,17 +1,20 @@
 """What GKE refuses of a node pool, in its words as far as they are published.
 
-Sources: `gcloud` and provider issue threads for the texts on TPU topologies, flex-start and queued provisioning; GKE's TPU pages
-for which machine type makes which slices, and from which version.
+Sources of the texts: AI-Hypercomputer/xpk #825 (single-host topology), vllm-project/ci-infra #545 (size of a slice),
+keras-team/kinetic #305 (machine type), and what users of flex-start quote; where none is published, a text says in plain words what is
+wrong. GKE's TPU pages say which machine type makes which slices, and from which version.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from rehearsal.gcp.container.versions import at_least
-from rehearsal.gcp.core import Object, invalid
+from rehearsal.gcp.core import ApiError, Object, invalid
 from rehearsal.gcp.machines import MACHINES, Machine, hosts, offered, region_of, zones
 
+LONGEST_RUN_S = 7 * 24 * 3600
 FLOORS = {"ct6e": "1.31.2-gke.1115000", "tpu7x": "1.34.0-gke.2201000"}
 
 
@@ -20,20 +23,33 @@ def check_pool(pool: Object, cluster: Object) -> int:
     config = pool.get("config", {})
     machine = MACHINES.get(config.get("machineType", "e2-medium"))
     if machine is None:
-        raise invalid(
-            f'Invalid machine type "{config["machineType"]}": the resource was not found in zone {pool["locations"][0]}.'
-        )
+        raise _no_machine(config["machineType"], pool["locations"][0])
     for zone in pool["locations"]:
         if zone not in zones(region_of(cluster["location"])):
             raise invalid(
                 f'Invalid value for field "node_pool.locations": zone "{zone}" is not in location "{cluster["location"]}".'
             )
         if not offered(machine.name, zone):
-            raise invalid(f'Machine type "{machine.name}" is not available in zone "{zone}".')
+            raise _no_machine(machine.name, zone)
     _check_capacity(pool, config, machine)
+    _check_placement(pool)
     count = _check_topology(pool, machine, cluster) if machine.chips else _plain_count(pool)
     _check_autoscaling(pool, count)
     return count
+
+
+def _no_machine(name: str, zone: str) -> ApiError:
+    return invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
+
+
+def _check_placement(pool: Object) -> None:
+    """Compact placement keeps machines close together, which takes one zone and forbids upgrades that double the pool."""
+    if pool.get("placementPolicy", {}).get("type") != "COMPACT":
+        return
+    if len(pool["locations"]) != 1:
+        raise invalid("Compact placement policy requires the node pool to be in exactly one zone.")
+    if pool.get("upgradeSettings", {}).get("strategy") == "BLUE_GREEN":
+        raise invalid("Blue-green upgrades are not supported for node pools with a compact placement policy.")
 
 
 def _plain_count(pool: Object) -> int:
@@ -57,20 +73,26 @@ def _check_topology(pool: Object, machine: Machine, cluster: Object) -> int:
         return int(pool.get("initialNodeCount", 0))
     count = hosts(machine, wanted)
     if count is None:
-        raise invalid(f'Invalid TPU topology "{wanted}" for machine type "{machine.name}".')
+        raise invalid(f'TPU topology "{wanted}" is not supported for machine type "{machine.name}".')
+    if count == 1:
+        raise invalid(
+            "TPU topology can't be specified with single-host TPU slice pool; please remove the tpu_topology from the node pool "
+            "creation request if the node pool is intented to run with single-host TPU slice nodes."
+        )
     if len(pool["locations"]) != 1:
-        raise invalid("Compact placement policy requires the node pool to be in exactly one zone.")
-    stated = int(pool.get("initialNodeCount", 0))
-    scaling = pool.get("autoscaling", {})
-    if stated not in ((0, count) if scaling.get("enabled") else (count,)):
-        raise invalid(
-            f'Invalid initial node count {stated}: a node pool of machine type "{machine.name}" with TPU topology "{wanted}" must have exactly {count} nodes.'
-        )
-    most = scaling.get("maxNodeCount") or scaling.get("totalMaxNodeCount")
-    if scaling.get("enabled") and int(most or 0) != count:
-        raise invalid(
-            f'Invalid maximum node count {most}: a node pool with TPU topology "{wanted}" scales between 0 and {count} nodes.'
-        )
+        raise invalid("Multi-host TPU slice node pools must be in exactly one zone.")
+    return _slice_size(pool, wanted, count)
+
+
+def _slice_size(pool: Object, wanted: str, count: int) -> int:
+    """A slice is whole or not there. The limit that counts is the one per zone: `total` limits alone leave it at 0 (ci-infra #545)."""
+    stated, scaling = int(pool.get("initialNodeCount", 0)), pool.get("autoscaling", {})
+    sizes = (0, count) if scaling.get("enabled") else (count,)
+    if stated not in sizes:
+        raise invalid(f'Initial node count {stated} is not a valid size of TPU pod slice with topology "{wanted}"')
+    most = int(scaling.get("maxNodeCount", 0))
+    if scaling.get("enabled") and most != count:
+        raise invalid(f'Maximum node count {most} is not a valid size of TPU pod slice with topology "{wanted}"')
     return stated
 
 
@@ -86,7 +108,8 @@ def _check_autoscaling(pool: Object, count: int) -> None:
     high = int(scaling.get("maxNodeCount") or scaling.get("totalMaxNodeCount") or 0)
     if high < 1 or low > high:
         raise invalid(
-            f"Autoscaling limits must satisfy 0 <= min_node_count ({low}) <= max_node_count ({high}), and max_node_count must be at least 1."
+            f"Autoscaling limits must satisfy 0 <= min_node_count ({low}) <= max_node_count ({high}), "
+            "and max_node_count must be at least 1."
         )
     if count > high:
         raise invalid(f"Initial node count {count} is outside the autoscaling limits [{low}, {high}].")
@@ -105,10 +128,11 @@ def _check_capacity(pool: Object, config: Object, machine: Machine) -> None:
         raise invalid("Flex start node pools require initial node count to be set to 0.")
     if (flex or queued) and (config.get("spot") or config.get("preemptible")):
         raise invalid("Flex start and queued provisioning node pools cannot use spot or preemptible VMs.")
-    if (flex or queued or config.get("spot")) and affinity in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"):
-        raise invalid(
-            "Reservation affinity must be NO_RESERVATION for flex start, queued provisioning and spot node pools."
-        )
+    if flex and affinity in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"):
+        raise invalid("Flex start node pools don't support reservations.")
+    if (queued or config.get("spot")) and affinity in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"):
+        raise invalid("Reservation affinity must be NO_RESERVATION for queued provisioning and spot node pools.")
+    _check_duration(config)
     if queued and int(scaling.get("minNodeCount") or scaling.get("totalMinNodeCount") or 0) != 0:
         raise invalid("Queued provisioning node pools require the minimum node count to be 0.")
     if (
@@ -118,3 +142,13 @@ def _check_capacity(pool: Object, config: Object, machine: Machine) -> None:
         raise invalid(
             'Reservation affinity of type SPECIFIC_RESERVATION requires the key "compute.googleapis.com/reservation-name".'
         )
+
+
+def _check_duration(config: Object) -> None:
+    """At most seven days (how-to/provisioningrequest)."""
+    text = config.get("maxRunDuration")
+    if text is None:
+        return
+    match = re.fullmatch(r"(\d+)(?:\.\d+)?s", str(text))
+    if match is None or not 0 < int(match.group(1)) <= LONGEST_RUN_S:
+        raise invalid(f'Invalid value for field "node_pool.config.max_run_duration": "{text}". Must be at most {LONGEST_RUN_S}s.')

@@ -11,8 +11,6 @@ from typing import Any
 
 import googleapiclient
 
-from rehearsal.gcp.core.errors import ApiError
-
 APIS = (
     "container.v1",
     "container.v1beta1",
@@ -79,90 +77,3 @@ def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
         if match:
             return method, match.groupdict()
     return None
-
-
-# -- what a body may hold ---------------------------------------------------------------------------------------------
-
-
-def check(method: Method, query: dict[str, str], body: Any) -> None:
-    """Raises ApiError with all that the API does not know or take, in the words of Google's front end."""
-    faults = [
-        f"Invalid JSON payload received. Unknown name \"{name}\": Cannot bind query parameter. Field '{name}' could not be found in request message."
-        for name in query
-        if name not in method.query
-    ]
-    if method.request and body is not None:
-        faults += _faults(document(method.api), {"$ref": method.request}, body, "")
-    if faults:
-        violations = [{"description": fault} for fault in faults]
-        details = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
-        raise ApiError(400, "\n".join(faults), details=details)
-
-
-def _faults(doc: dict[str, Any], schema: dict[str, Any], value: Any, path: str) -> list[str]:
-    if value is None:
-        return []
-    if "$ref" in schema:
-        schema = doc["schemas"][schema["$ref"]]
-    kind = schema.get("type", "any")
-    if kind == "object":
-        return _object_faults(doc, schema, value, path)
-    if kind == "array":
-        if not isinstance(value, list):
-            return [_wrong(path, "repeated field", value)]
-        return [f for n, item in enumerate(value) for f in _faults(doc, schema["items"], item, f"{path}[{n}]")]
-    return _scalar_faults(schema, kind, value, path)
-
-
-def _object_faults(doc: dict[str, Any], schema: dict[str, Any], value: Any, path: str) -> list[str]:
-    if not isinstance(value, dict):
-        return [_wrong(path, "message", value)]
-    properties, free = schema.get("properties", {}), schema.get("additionalProperties")
-    found = []
-    for name, item in value.items():
-        inner = f"{path}.{_snake(name)}" if path else _snake(name)
-        known = properties.get(name) or properties.get(_camel(name))
-        if known is not None:
-            found += _faults(doc, known, item, inner)
-        elif free is not None:
-            found += _faults(doc, free, item, inner)
-        else:
-            where = f" at '{path}'" if path else ""
-            found.append(f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.')
-    return found
-
-
-_INTEGERS = {"int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
-
-
-def _scalar_faults(schema: dict[str, Any], kind: str, value: Any, path: str) -> list[str]:
-    form = schema.get("format", "")
-    if "enum" in schema:
-        return [] if value in schema["enum"] else [_wrong(path, "enum", value)]
-    if kind == "boolean":
-        return [] if isinstance(value, bool) else [_wrong(path, "TYPE_BOOL", value)]
-    if kind == "integer" or form in _INTEGERS:
-        fits = not isinstance(value, bool) and re.fullmatch(r"-?\d+", str(value)) is not None
-        return [] if fits else [_wrong(path, f"TYPE_{(form or 'int32').upper()}", value)]
-    if kind == "number":
-        return (
-            []
-            if isinstance(value, int | float) and not isinstance(value, bool)
-            else [_wrong(path, "TYPE_DOUBLE", value)]
-        )
-    if kind == "string":
-        return [] if isinstance(value, str) else [_wrong(path, "TYPE_STRING", value)]
-    return []
-
-
-def _wrong(path: str, wanted: str, value: Any) -> str:
-    return f"Invalid value at '{path}' ({wanted}), {json.dumps(value)}"
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

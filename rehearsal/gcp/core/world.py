@@ -41,7 +41,6 @@ class World:
     store: Store
     settings: Settings
     tasks: dict[str, Task] = field(default_factory=dict)
-    faults: list[Object] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
 
     # -- work that takes time -----------------------------------------------------------------------------------------
@@ -87,14 +86,25 @@ class World:
 
     # -- faults -------------------------------------------------------------------------------------------------------
 
+    @property
+    def faults(self) -> list[Object]:
+        """The faults that are switched on; they outlive the server, as everything in the store does."""
+        listed: list[Object] = (self.store.get("faults", "all") or {}).get("list", [])
+        return listed
+
+    def set_faults(self, listed: list[Object]) -> None:
+        self.store.put("faults", "all", {"list": listed})
+
     def fault(self, kind: str, method: str, name: str) -> Object | None:
         """The next fault of that kind that is switched on for a call, used up once."""
         with self.store.lock:
-            for entry in self.faults:
-                match = entry.get("match", {})
+            listed = self.faults
+            for entry in listed:
+                match, times = entry.get("match", {}), entry.get("times", 1)
                 fits = match.get("method", method) == method and match.get("name", name) == name
-                if entry["fault"] == kind and fits and entry.get("times", 1) > 0:
-                    entry["times"] = entry.get("times", 1) - 1
+                if entry["fault"] == kind and fits and times > 0:
+                    entry["times"] = times - 1
+                    self.set_faults(listed)
                     return entry
         return None
 

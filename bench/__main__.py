@@ -1,0 +1,113 @@
+"""`make bench`: measures in a running rehearsal (`make up` first) and prints ratios.
+
+- a warm `make up` against what its jobs themselves run;
+- a first preview of the program against a first preview of the same resources registered bare.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from operations.engine import Engine, OperationError
+from operations.kube import Cluster
+from operations.up import plan_of, read_lines
+from rehearsal import lifecycle
+from rehearsal.cli import KNOWN_ERRORS
+from rehearsal.images import read_table
+from rehearsal.layout import CHECKOUT, Layout
+
+ROUNDS = 5
+
+
+def main() -> int:
+    layout = Layout.default()
+    try:
+        rows = [*up_against_jobs(layout), *preview_against_bare(layout)]
+    except (OperationError, *KNOWN_ERRORS) as error:
+        print(f"error: {error}\n  The benchmark measures a platform that is up: `make up` first.", file=sys.stderr)
+        return 1
+    width = max(len(text) for text, _ in rows)
+    for text, value in rows:
+        print(f"{text:<{width}}  {value}")
+    return 0
+
+
+def up_against_jobs(layout: Layout) -> list[tuple[str, str]]:
+    """`make down` and a warm `make up`, timed, against the time from the first admission to the last job's end."""
+    subprocess.run(["make", "down"], cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL)
+    seconds = timed(lambda: subprocess.run(["make", "up"], cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL))
+    lines = read_lines(Cluster(layout), plan_of(layout, "local"))
+    began = min(line.admitted for line in lines if line.admitted)
+    ended = max(line.finished for line in lines if line.finished)
+    jobs = (ended - began).total_seconds()
+    _, played_ms = read_table(layout)
+    return [
+        ("warm `make up`", f"{seconds:.1f} s"),
+        (f"its jobs, first admission to last end ({played_ms / 1000:.0f} s each, two in a row)", f"{jobs:.1f} s"),
+        ("`make up` / jobs", f"{seconds / jobs:.2f}"),
+    ]
+
+
+def preview_against_bare(layout: Layout) -> list[tuple[str, str]]:
+    """Median first previews of both, alternating, on stacks that have nothing yet."""
+    engine = Engine(layout)
+    resources = engine.state()["resources"]
+    custom = [r for r in resources if r.get("custom") and not r["type"].startswith("pulumi:")]
+    kubeconfig = next(r["inputs"]["kubeconfig"] for r in resources if r["type"] == "pulumi:providers:kubernetes")
+    rows = [[r["type"], r["urn"].rsplit("::", 1)[-1], _inputs(r)] for r in custom]
+    ours, bare = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        listed = Path(scratch) / "resources.json"
+        listed.write_text(json.dumps(rows))
+        extra = {
+            "BARE_RESOURCES": str(listed),
+            "BARE_KUBECONFIG": kubeconfig,
+            "PULUMI_BACKEND_URL": f"file://{scratch}",
+        }
+        settings = (CHECKOUT / "Pulumi.local.yaml").read_text()
+        (Path(scratch) / "Pulumi.first.yaml").write_text(settings)
+        for folder in (CHECKOUT, CHECKOUT / "bench" / "bare"):
+            _pulumi(layout, folder, extra, "stack", "init", "first", "--config-file", f"{scratch}/Pulumi.first.yaml")
+        config = f"{scratch}/Pulumi.first.yaml"
+        for _ in range(ROUNDS):
+            ours.append(
+                timed(lambda: _pulumi(layout, CHECKOUT, extra, "preview", "--stack", "first", "--config-file", config))
+            )
+            bare.append(
+                timed(lambda: _pulumi(layout, CHECKOUT / "bench" / "bare", extra, "preview", "--stack", "first"))
+            )
+    a, b = statistics.median(ours), statistics.median(bare)
+    return [
+        (f"first preview of the program ({len(rows)} resources)", f"{a:.2f} s"),
+        ("first preview of the same resources, bare", f"{b:.2f} s"),
+        ("program / bare", f"{a / b:.2f}"),
+    ]
+
+
+def _inputs(resource: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in resource["inputs"].items() if not key.startswith("__")}
+
+
+def _pulumi(layout: Layout, folder: Path, extra: dict[str, str], *words: str) -> None:
+    command = ["pulumi", *words, "--non-interactive", "--cwd", str(folder)]
+    done = lifecycle.run_inside(layout, command, extra=extra, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise OperationError(f"pulumi {words[0]} in {folder.name} failed:\n{(done.stdout + done.stderr)[-1500:]}")
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.monotonic()
+    work()
+    return time.monotonic() - started
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""A checkout of its own for the rehearsals: the files of this one, the same Python environment, nothing else shared."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from operations.kube import Cluster
+from operations.timeline import JobLine
+from operations.up import plan_of, read_lines
+from rehearsal import lifecycle
+from rehearsal.layout import Layout
+from settings.plan import Plan
+
+HERE = Path(__file__).resolve().parents[2]
+MAKE_TIMEOUT_S = 900
+
+
+class Checkout:
+    """A checkout in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=HERE, capture_output=True, text=True, check=True
+        )
+        for name in listed.stdout.splitlines():
+            if (HERE / name).is_file():
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(HERE / name, target)
+        (folder / ".venv").symlink_to(sys.prefix)
+        self.layout = Layout(folder / ".rehearsal", folder)
+
+    def make(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs make in this checkout."""
+        done = subprocess.run(
+            ["make", *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=MAKE_TIMEOUT_S,
+            env=self.environment(),
+        )
+        if check:
+            assert done.returncode == 0, f"make {' '.join(words)}\n{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
+        return done
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Starts make in the background."""
+        log = (self.folder / "background.log").open("w")
+        return subprocess.Popen(
+            ["make", *words], cwd=self.folder, stdout=log, stderr=log, text=True, env=self.environment()
+        )
+
+    def environment(self) -> dict[str, str]:
+        return {
+            k: v for k, v in os.environ.items() if k not in ("REHEARSAL_HOME", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL")
+        }
+
+    def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs the engine inside the rehearsal on the local stack."""
+        command = [
+            ".venv/bin/python",
+            "-m",
+            "rehearsal",
+            "exec",
+            "--",
+            "pulumi",
+            *words,
+            "--stack",
+            "local",
+            "--non-interactive",
+        ]
+        done = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, timeout=MAKE_TIMEOUT_S, env=self.environment()
+        )
+        if check:
+            assert done.returncode == 0, f"pulumi {' '.join(words)}\n{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
+        return done
+
+    def google(self, path: str) -> Any:
+        return lifecycle.google(self.layout, "GET", path)
+
+    @property
+    def plan(self) -> Plan:
+        return plan_of(self.layout, "local")
+
+    def cluster(self) -> Cluster:
+        return Cluster(self.layout)
+
+    def lines(self) -> dict[str, JobLine]:
+        return {line.name: line for line in read_lines(self.cluster(), self.plan)}
+
+    def config(self, change: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+        """Changes the local stack's configuration; call what is returned to undo it."""
+        path = self.folder / "Pulumi.local.yaml"
+        before = path.read_text()
+        content = yaml.safe_load(before)
+        change(content["config"])
+        path.write_text(yaml.safe_dump(content))
+        return lambda: path.write_text(before) and None  # type: ignore[func-returns-value]
+
+    def changes(self) -> dict[str, list[str]]:
+        """What a preview would do, by operation: names of resources (without those that stay the same)."""
+        shown = json.loads(self.pulumi("preview", "--json").stdout)
+        found: dict[str, list[str]] = {}
+        for step in shown["steps"]:
+            if step["op"] != "same":
+                found.setdefault(step["op"], []).append(step["urn"].rsplit("::", 1)[-1])
+        return found
+
+
+def until(what: str, seconds: float, holds: Callable[[], bool]) -> None:
+    """Polls a fact that must become true within a stated time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    made = Checkout(tmp_path_factory.mktemp("checkout"))
+    yield made
+    subprocess.run(["make", "clean"], cwd=made.folder, capture_output=True, check=False, env=made.environment())
