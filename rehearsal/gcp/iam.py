@@ -1,13 +1,17 @@
-"""The IAM API: service accounts."""
+"""The IAM API: service accounts (cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts)."""
 
 from __future__ import annotations
 
+import base64
 import re
 
+from rehearsal.gcp import policy, projects
 from rehearsal.gcp.core import Call, Handler, Object, World, already_exists, invalid, not_found, number, stamp
-from rehearsal.gcp.policy import read_policy, write_policy
 
 KIND = "service-accounts"
+_ID = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])")
+LONGEST = {"displayName": 100, "description": 256}
+"""In bytes of UTF-8, by the API's description of the two fields."""
 
 
 def find(world: World, email: str) -> Object | None:
@@ -15,94 +19,136 @@ def find(world: World, email: str) -> Object | None:
     return world.store.get(KIND, email)
 
 
-def _existing(call: Call) -> Object:
+def _project(call: Call) -> str:
+    found = projects.resolve(call.world, call.project)
+    if found is None:
+        raise not_found(f"Unknown project id: {call.project}")
+    return found
+
+
+def _account(call: Call) -> Object:
     """The account that a path names, by address or unique id, below its project or below `-`."""
     wanted = call.params["serviceAccountsId"]
     accounts = call.world.store.list(KIND)
     account = next((a for a in accounts if wanted in (a["email"], a["uniqueId"])), None)
-    if account is None or call.project not in ("-", account["projectId"]):
-        raise not_found(
-            f"Unknown service account: {wanted}"
-            if "@" not in wanted
-            else f"Service account projects/{call.project}/serviceAccounts/{wanted} does not exist."
-        )
-    return account
+    if account is not None and call.project in ("-", account["projectId"], number(account["projectId"])):
+        return account
+    if "@" in wanted:
+        raise not_found(f"Service account projects/{call.project}/serviceAccounts/{wanted} does not exist.")
+    raise not_found(f"Unknown service account: {wanted}")
+
+
+def _saved(world: World, account: Object) -> Object:
+    """Writes an account, with a new etag."""
+    fresh = {**account, "etag": base64.b64encode(number(f"{account}{stamp()}", 8).encode()).decode()}
+    world.store.put(KIND, account["email"], fresh)
+    return fresh
+
+
+def _fields(stated: Object) -> Object:
+    """What a caller may say of an account."""
+    found = {key: stated[key] for key in LONGEST if key in stated}
+    for key, text in found.items():
+        if len(text.encode()) > LONGEST[key]:
+            raise invalid(f"The {key} of a service account must be at most {LONGEST[key]} UTF-8 bytes.")
+    return found
 
 
 def _create(call: Call) -> Object:
-    id_ = call.body.get("accountId", "")
-    if re.fullmatch(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])", id_) is None:
+    project, account_id = _project(call), call.body.get("accountId", "")
+    if not 6 <= len(account_id) <= 30 or _ID.fullmatch(account_id) is None:
         raise invalid(
-            'The account ID "%s" does not have a length between 6 and 30 or does not match [a-z]([-a-z0-9]*[a-z0-9]).'
-            % id_
+            f'The account ID "{account_id}" does not have a length between 6 and 30, or does not match {_ID.pattern}.'
         )
-    email = f"{id_}@{call.project}.iam.gserviceaccount.com"
+    email = f"{account_id}@{project}.iam.gserviceaccount.com"
+    stated = _fields(call.body.get("serviceAccount", {}))
     with call.world.store.lock:
         if find(call.world, email):
-            raise already_exists(f"Service account {id_} already exists within project projects/{call.project}.")
+            raise already_exists(f"Service account {account_id} already exists within project projects/{project}.")
         unique = number(f"{email} {stamp()}", 21)
-        account: Object = {
-            **call.body.get("serviceAccount", {}),
-            "name": f"projects/{call.project}/serviceAccounts/{email}",
-            "projectId": call.project,
+        made = {
+            "name": f"projects/{project}/serviceAccounts/{email}",
+            "projectId": project,
             "uniqueId": unique,
             "email": email,
+            **stated,
             "oauth2ClientId": unique,
-            "etag": "MDEwMjE5MjA=",
         }
-        call.world.store.put(KIND, email, account)
-    return account
+        return _saved(call.world, made)
 
 
 def _list(call: Call) -> Object:
-    return {"accounts": [a for a in call.world.store.list(KIND) if a["projectId"] == call.project]}
+    project = _project(call)
+    rows = [a for a in call.world.store.list(KIND) if a["projectId"] == project]
+    size, token = call.query.get("pageSize", ""), call.query.get("pageToken", "")
+    count = min(int(size), 100) if size.isdigit() and int(size) > 0 else 20
+    start = int(token) if token.isdigit() else 0
+    page: Object = {"accounts": rows[start : start + count]} if rows[start : start + count] else {}
+    if start + count < len(rows):
+        page["nextPageToken"] = str(start + count)
+    return page
 
 
 def _patch(call: Call) -> Object:
-    account = _existing(call)
-    wanted = call.body.get("serviceAccount", {})
-    mask = [
-        field
-        for field in call.body.get("updateMask", "displayName,description")
-        .replace("display_name", "displayName")
-        .split(",")
-        if field
-    ]
-    account.update({field: wanted.get(field, "") for field in mask})
-    call.world.store.put(KIND, account["email"], account)
-    return account
+    mask = re.sub(r"_(\w)", lambda m: m[1].upper(), call.body.get("updateMask", ""))
+    fields = [field for field in mask.split(",") if field]
+    if not fields:
+        raise invalid("The update mask must name at least one field.")
+    if wrong := [field for field in fields if field not in LONGEST]:
+        raise invalid(f"Only display_name and description of a service account can be updated, not {', '.join(wrong)}.")
+    stated = _fields(call.body.get("serviceAccount", {}))
+    with call.world.store.lock:
+        return _saved(call.world, {**_account(call), **{field: stated.get(field, "") for field in fields}})
 
 
 def _update(call: Call) -> Object:
-    account = _existing(call)
-    account.update({field: call.body[field] for field in ("displayName", "description") if field in call.body})
-    call.world.store.put(KIND, account["email"], account)
-    return account
+    with call.world.store.lock:
+        return _saved(call.world, {**_account(call), **_fields(call.body)})
+
+
+def _switch(disabled: bool) -> Handler:
+    def switch(call: Call) -> Object:
+        with call.world.store.lock:
+            account = {key: value for key, value in _account(call).items() if key != "disabled"}
+            _saved(call.world, {**account, **({"disabled": True} if disabled else {})})
+        return {}
+
+    return switch
 
 
 def _delete(call: Call) -> Object:
-    account = _existing(call)
-    call.world.store.delete(KIND, account["email"])
-    call.world.store.delete("policies", account["name"])
+    with call.world.store.lock:
+        account = _account(call)
+        call.world.store.delete(KIND, account["email"])
+        call.world.store.delete(policy.KIND, account["name"])
+        policy.mark_deleted(call.world, f"serviceAccount:{account['email']}", account["uniqueId"])
     return {}
 
 
 def _get_policy(call: Call) -> Object:
-    return read_policy(call.world, _existing(call)["name"])
+    return policy.get_call(call, _account(call)["name"])
 
 
 def _set_policy(call: Call) -> Object:
-    return write_policy(call.world, _existing(call)["name"], call.body.get("policy", {}))
+    return policy.set_call(call, _account(call)["name"])
 
 
-_S = "iam.projects.serviceAccounts."
-HANDLERS: dict[str, Handler] = {
-    _S + "create": _create,
-    _S + "get": _existing,
-    _S + "list": _list,
-    _S + "patch": _patch,
-    _S + "update": _update,
-    _S + "delete": _delete,
-    _S + "getIamPolicy": _get_policy,
-    _S + "setIamPolicy": _set_policy,
+def _test_permissions(call: Call) -> Object:
+    _account(call)
+    return policy.test_call(call)
+
+
+_VERBS: dict[str, Handler] = {
+    "create": _create,
+    "get": _account,
+    "list": _list,
+    "patch": _patch,
+    "update": _update,
+    "enable": _switch(disabled=False),
+    "disable": _switch(disabled=True),
+    "delete": _delete,
+    "getIamPolicy": _get_policy,
+    "setIamPolicy": _set_policy,
+    "testIamPermissions": _test_permissions,
 }
+HANDLERS: dict[str, Handler] = {f"iam.projects.serviceAccounts.{verb}": handler for verb, handler in _VERBS.items()}

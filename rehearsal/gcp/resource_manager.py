@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-import re
+from rehearsal.gcp import policy, projects
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, invalid, number
 
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, number
-from rehearsal.gcp.policy import read_policy, write_policy
+CREATED = "2025-01-01T00:00:00.000Z"
+"""Projects are not made here; they have been there since this day."""
 
 
 def _project(call: Call) -> str:
-    project = call.project
-    if re.fullmatch(r"[a-z][a-z0-9-]{4,28}[a-z0-9]", project) is None:
-        raise ApiError(403, f"The caller does not have permission on project {project}, or it may not exist")
-    return project
-
-
-def _get_v1(call: Call) -> Object:
-    project = _project(call)
-    return {
-        "projectNumber": number(project),
-        "projectId": project,
-        "lifecycleState": "ACTIVE",
-        "name": project,
-        "createTime": "2025-01-01T00:00:00.000000Z",
-    }
-
-
-def _get_v3(call: Call) -> Object:
-    project = _project(call)
-    return {
-        "name": f"projects/{number(project)}",
-        "projectId": project,
-        "state": "ACTIVE",
-        "displayName": project,
-        "createTime": "2025-01-01T00:00:00.000000Z",
-        "etag": 'W/"1"',
-    }
+    """The project that a path names by id or number. One that is not there looks like one that is somebody else's."""
+    found = projects.resolve(call.world, call.project)
+    if found is not None:
+        return found
+    if call.api.endswith(".v3"):
+        raise ApiError(403, f"The caller does not have permission on project {call.project}, or it may not exist.")
+    raise ApiError(403, "The caller does not have permission")
 
 
 def _get(call: Call) -> Object:
-    return _get_v3(call) if call.api.endswith(".v3") else _get_v1(call)
+    project = _project(call)
+    digits = number(project)
+    if call.api.endswith(".v1"):
+        return {
+            "projectNumber": digits, "projectId": project, "lifecycleState": "ACTIVE", "name": project, "createTime": CREATED,
+        }  # fmt: skip
+    return {
+        "name": f"projects/{digits}", "projectId": project, "state": "ACTIVE", "displayName": project, "createTime": CREATED,
+        "updateTime": CREATED, "etag": f'W/"{digits[:8]}"',
+    }  # fmt: skip
 
 
 def _get_policy(call: Call) -> Object:
-    return read_policy(call.world, f"projects/{_project(call)}")
+    return policy.get_call(call, f"projects/{_project(call)}")
 
 
 def _set_policy(call: Call) -> Object:
-    return write_policy(call.world, f"projects/{_project(call)}", call.body.get("policy", {}))
+    project = _project(call)
+    if "policy" not in call.body:
+        raise invalid("Request contains an invalid argument.")
+    return policy.set_call(call, f"projects/{project}")
+
+
+def _test_permissions(call: Call) -> Object:
+    _project(call)
+    return policy.test_call(call)
 
 
 HANDLERS: dict[str, Handler] = {
     "cloudresourcemanager.projects.get": _get,
     "cloudresourcemanager.projects.getIamPolicy": _get_policy,
     "cloudresourcemanager.projects.setIamPolicy": _set_policy,
+    "cloudresourcemanager.projects.testIamPermissions": _test_permissions,
 }

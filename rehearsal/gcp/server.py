@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
-from rehearsal.gcp.core.discovery import find
+from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
 from rehearsal.gke import nodes
 
@@ -72,11 +72,10 @@ class Server:
     def _answer(self, request: Request, raw: bytes) -> Response:
         started, body = time.time(), None
         path, query = unquote(request.url.path), dict(parse_qsl(request.url.query, keep_blank_values=True))
-        method = ""
+        found = find(request.method, path)
         try:
             body = _decode(raw)
-            method, answer = self._call(request.method, path, query, body)
-            status = 200
+            answer, status = self._call(found, path, query, body), 200
         except ApiError as error:
             answer, status = error.body(), error.code
         except Exception as error:  # noqa: BLE001 a client must get Google's shape even of our own faults
@@ -86,15 +85,14 @@ class Server:
                 500,
             )
         entry = {
-            "time": started, "verb": request.method, "path": path, "query": query, "method": method, "status": status, "body": body,
-            "agent": request.headers.get("user-agent", ""),
+            "time": started, "verb": request.method, "path": path, "query": query, "method": found[0].id if found else "",
+            "status": status, "body": body, "agent": request.headers.get("user-agent", ""),
         }  # fmt: skip
         with self._audit_lock, self._audit.open("a") as log:
             log.write(json.dumps(entry) + "\n")
         return JSONResponse(answer, status_code=status)
 
-    def _call(self, verb: str, path: str, query: dict[str, str], body: Any) -> tuple[str, Object]:
-        found = find(verb, path)
+    def _call(self, found: tuple[Method, dict[str, str]] | None, path: str, query: dict[str, str], body: Any) -> Object:
         if found is None:
             raise ApiError(404, f"The requested URL {path} was not found on this server.")
         method, params = found
@@ -108,7 +106,7 @@ class Server:
             raise ApiError(503, "The service is currently unavailable.")
         if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-") and not call.project.isdigit():
             serviceusage.require_api(self.world, call.project, NEEDED_API[method.api.split(".")[0]])
-        return method.id, handler(call)
+        return handler(call)
 
     # -- for those who rehearse ---------------------------------------------------------------------------------------
 

@@ -1,59 +1,46 @@
-"""The Service Usage API: which APIs a project has enabled. Every well-formed project id exists; none has more than the two below on."""
+"""The Service Usage API: which APIs a project has enabled, and the refusal that calls to the others meet."""
 
 from __future__ import annotations
 
-import re
+import time
 from typing import Any
 
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, failed_precondition, not_found, number
+from rehearsal.gcp import projects
+from rehearsal.gcp.apis import ALWAYS_ON, TITLES, standing_on, with_needs
+from rehearsal.gcp.core import (
+    ApiError,
+    Call,
+    Handler,
+    Object,
+    World,
+    failed_precondition,
+    invalid,
+    not_found,
+    number,
+    stamp,
+)
 
-ALWAYS_ON = ("cloudresourcemanager.googleapis.com", "serviceusage.googleapis.com")
-
-TITLES = {
-    "artifactregistry.googleapis.com": "Artifact Registry API",
-    "autoscaling.googleapis.com": "Cloud Autoscaling API",
-    "cloudresourcemanager.googleapis.com": "Cloud Resource Manager API",
-    "compute.googleapis.com": "Compute Engine API",
-    "container.googleapis.com": "Kubernetes Engine API",
-    "containerfilesystem.googleapis.com": "Container File System API",
-    "containerregistry.googleapis.com": "Container Registry API",
-    "gkebackup.googleapis.com": "Backup for GKE API",
-    "gkehub.googleapis.com": "GKE Hub API",
-    "iam.googleapis.com": "Identity and Access Management (IAM) API",
-    "iamcredentials.googleapis.com": "IAM Service Account Credentials API",
-    "logging.googleapis.com": "Cloud Logging API",
-    "monitoring.googleapis.com": "Cloud Monitoring API",
-    "networkconnectivity.googleapis.com": "Network Connectivity API",
-    "oslogin.googleapis.com": "Cloud OS Login API",
-    "pubsub.googleapis.com": "Cloud Pub/Sub API",
-    "serviceusage.googleapis.com": "Service Usage API",
-    "storage.googleapis.com": "Cloud Storage API",
-    "storage-api.googleapis.com": "Google Cloud Storage JSON API",
-    "tpu.googleapis.com": "Cloud TPU API",
-}
-
-NEEDS = {
-    "container.googleapis.com": (
-        "compute.googleapis.com",
-        "iam.googleapis.com",
-        "logging.googleapis.com",
-        "monitoring.googleapis.com",
-    )
-}
-"""Enabling the first enables the others with it, and those cannot be disabled under it."""
+OPERATIONS = "serviceusage-operations"
+SECONDS = 10.0
+"""About what Google takes to enable an API."""
+MOST_AT_ONCE = 20
+"""So many APIs one batchEnable takes (the description of BatchEnableServicesRequest.serviceIds)."""
+_TYPES = "type.googleapis.com/google.api.serviceusage.v1."
 
 
 def enabled(world: World, project: str) -> set[str]:
-    """The APIs that are on in a project."""
+    """The APIs that are on in a project. Those being enabled count from the moment at which their operation is done."""
     saved = world.store.get("services", project) or {}
-    return {*ALWAYS_ON, *saved.get("enabled", [])}
+    since = saved.get("from", {})
+    return {*ALWAYS_ON, *(api for api in saved.get("enabled", []) if since.get(api, 0.0) <= time.time())}
 
 
 def require_api(world: World, project: str, api: str) -> None:
     """Raises the refusal of an API that the project has not enabled."""
-    if not project or api in enabled(world, project):
+    project_id = projects.resolve(world, project)
+    if project_id is None or api in enabled(world, project_id):
         return
-    digits = number(project)
+    digits = number(project_id)
     url = f"https://console.developers.google.com/apis/api/{api}/overview?project={digits}"
     message = (
         f"{TITLES[api]} has not been used in project {digits} before or it is disabled. Enable it by visiting {url} then retry. "
@@ -68,101 +55,159 @@ def require_api(world: World, project: str, api: str) -> None:
     raise ApiError(403, message, reason="accessNotConfigured", details=[info])
 
 
-def _known(project: str, api: str) -> str:
-    if api not in TITLES:
-        raise ApiError(403, f"Not found or permission denied for service(s): {api}.", details=[{
-            "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "SERVICE_CONFIG_NOT_FOUND_OR_PERMISSION_DENIED",
-            "domain": "serviceusage.googleapis.com", "metadata": {"services": api},
-        }])  # fmt: skip
-    return api
+def _known(api: str) -> str:
+    if api in TITLES:
+        return api
+    info = {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": "SERVICE_CONFIG_NOT_FOUND_OR_PERMISSION_DENIED",
+        "domain": "serviceusage.googleapis.com",
+        "metadata": {"services": api},
+    }
+    raise ApiError(403, f"Not found or permission denied for service(s): {api}.", details=[info])
 
 
 def _project(call: Call) -> str:
-    project = call.params["v1Id1"]
-    if re.fullmatch(r"[a-z][a-z0-9-]{4,28}[a-z0-9]|\d+", project) is None:
-        raise not_found(f"Project '{project}' not found or permission denied.")
-    return project
+    wanted = call.params["v1Id1"]
+    found = projects.resolve(call.world, wanted) if call.params["v1Id"] == "projects" else None
+    if found is None:
+        raise not_found(f"Project '{wanted}' not found or permission denied.")
+    return found
 
 
 def _service(project: str, api: str, on: bool) -> Object:
     parent = f"projects/{number(project)}"
     return {
         "name": f"{parent}/services/{api}",
-        "parent": parent,
-        "state": "ENABLED" if on else "DISABLED",
         "config": {"name": api, "title": TITLES[api]},
+        "state": "ENABLED" if on else "DISABLED",
+        "parent": parent,
     }
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def _list(call: Call) -> Object:
     project, wanted = _project(call), call.query.get("filter", "")
+    if wanted not in ("", "state:ENABLED", "state:DISABLED"):
+        raise invalid(f"Invalid filter: {wanted}. The allowed filters are `state:ENABLED` and `state:DISABLED`.")
     on = enabled(call.world, project)
     rows = [_service(project, api, api in on) for api in sorted(TITLES)]
-    state = wanted.removeprefix("state:")
-    rows = [row for row in rows if not state or row["state"] == state]
-    start, size = int(call.query.get("pageToken") or 0), int(call.query.get("pageSize") or 50)
-    page: Object = {"services": rows[start : start + size]}
+    rows = [row for row in rows if wanted in ("", f"state:{row['state']}")]
+    start, size = _page(call)
+    page: Object = {"services": rows[start : start + size]} if rows[start : start + size] else {}
     if start + size < len(rows):
         page["nextPageToken"] = str(start + size)
     return page
 
 
+def _page(call: Call) -> tuple[int, int]:
+    """Where the page begins and how many it holds: 50 unless told, never more than 200 (the description of `pageSize`)."""
+    token, size = call.query.get("pageToken", ""), call.query.get("pageSize", "")
+    if token and not token.isdigit():
+        raise invalid("The page token is invalid.")
+    asked = int(size) if size.isdigit() else 0
+    return int(token) if token else 0, min(asked if asked > 0 else 50, 200)
+
+
 def _get(call: Call) -> Object:
-    project = _project(call)
-    api = _known(project, call.params["servicesId"])
+    project, api = _project(call), _known(call.params["servicesId"])
     return _service(project, api, api in enabled(call.world, project))
-
-
-def _save(world: World, project: str, on: set[str]) -> None:
-    world.store.put("services", project, {"enabled": sorted(on - set(ALWAYS_ON))})
-
-
-def _enable(call: Call) -> Object:
-    return _turn_on(call, [call.params["servicesId"]])
-
-
-def _batch_enable(call: Call) -> Object:
-    return _turn_on(call, call.body.get("serviceIds", []))
-
-
-def _turn_on(call: Call, apis: list[str]) -> Object:
-    project = _project(call)
-    wanted = {_known(project, api) for api in apis}
-    with call.world.store.lock:
-        on = enabled(call.world, project) | wanted | {other for api in wanted for other in NEEDS.get(api, ())}
-        _save(call.world, project, on)
-    services = [_service(project, api, True) for api in sorted(wanted)]
-    kind = (
-        "BatchEnableServicesResponse" if len(apis) != 1 or "servicesId" not in call.params else "EnableServiceResponse"
-    )
-    body: dict[str, Any] = {"services": services} if kind.startswith("Batch") else {"service": services[0]}
-    return _done(kind, body, project)
-
-
-def _disable(call: Call) -> Object:
-    project = _project(call)
-    api = _known(project, call.params["servicesId"])
-    with call.world.store.lock:
-        on = enabled(call.world, project)
-        under = sorted(other for other in on if api in NEEDS.get(other, ()))
-        if under and not call.body.get("disableDependentServices", False):
-            raise failed_precondition(
-                f"The service {api} is depended on by the following active service(s): {', '.join(under)} . "
-                "Please specify disableDependentServices=true if you want to proceed with disabling all services."
-            )
-        _save(call.world, project, on - {api, *under})
-    return _done("DisableServiceResponse", {"service": _service(project, api, False)}, project)
-
-
-def _done(kind: str, body: Object, project: str) -> Object:
-    response = {"@type": f"type.googleapis.com/google.api.serviceusage.v1.{kind}", **body}
-    return {"name": f"operations/acat.p2-{number(project)}-{number(str(body))}", "done": True, "response": response}
 
 
 def _batch_get(call: Call) -> Object:
     project = _project(call)
     names = [name.rsplit("/", 1)[-1] for name in call.query.get("names", "").split(",") if name]
-    return {"services": [_service(project, _known(project, n), n in enabled(call.world, project)) for n in names]}
+    on = enabled(call.world, project)
+    return {"services": [_service(project, _known(name), name in on) for name in names]}
+
+
+# -- changing ----------------------------------------------------------------------------------------------------------
+
+
+def _enable(call: Call) -> Object:
+    return _turn_on(call, [call.params["servicesId"]], "EnableServiceResponse")
+
+
+def _batch_enable(call: Call) -> Object:
+    apis = call.body.get("serviceIds", [])
+    if not apis:
+        raise invalid("At least one service must be specified.")
+    if len(apis) > MOST_AT_ONCE:
+        raise invalid(f"No more than {MOST_AT_ONCE} services can be enabled in one batch; {len(apis)} were given.")
+    return _turn_on(call, apis, "BatchEnableServicesResponse")
+
+
+def _turn_on(call: Call, apis: list[str], kind: str) -> Object:
+    project = _project(call)
+    wanted = {_known(api) for api in apis}
+    ready = time.time() + _seconds(call, sorted(wanted)[0])
+    with call.world.store.lock:
+        on = enabled(call.world, project)
+        fresh = with_needs(wanted) - on
+        _save(call.world, project, on | fresh, dict.fromkeys(fresh, ready))
+    services = [_service(project, api, True) for api in sorted(wanted)]
+    body: Object = {"service": services[0]} if kind == "EnableServiceResponse" else {"services": services}
+    return _operation(call, kind, body, ready if fresh else 0.0)
+
+
+def _seconds(call: Call, api: str) -> float:
+    return SECONDS * call.world.settings.time_scale * call.world.pace(call.method, api)
+
+
+def _save(world: World, project: str, on: set[str], since: dict[str, float]) -> None:
+    """Writes what is on. What an earlier call is still enabling stays under way."""
+    saved = world.store.get("services", project) or {}
+    coming = {api: at for api, at in saved.get("from", {}).items() if at > time.time()}
+    kept = {api for api in saved.get("enabled", []) if api in coming}
+    row = {"enabled": sorted((on | kept) - set(ALWAYS_ON)), "from": {**since, **coming}}
+    world.store.put("services", project, row)
+
+
+def _disable(call: Call) -> Object:
+    project, api = _project(call), _known(call.params["servicesId"])
+    with call.world.store.lock:
+        on = enabled(call.world, project)
+        if api in ALWAYS_ON:
+            raise failed_precondition(f"Service {api} cannot be disabled: this rehearsal keeps it on in every project.")
+        under = standing_on(api, on)
+        if under and not call.body.get("disableDependentServices", False):
+            raise failed_precondition(
+                f"The service {api} is depended on by the following active service(s): {','.join(sorted(under))}; "
+                "Please specify disable_dependent_services=true if you want to proceed with disabling all services."
+            )
+        _save(call.world, project, on - {api, *under}, {})
+    done = time.time() + _seconds(call, api) if api in on else 0.0
+    return _operation(call, "DisableServiceResponse", {"service": _service(project, api, False)}, done)
+
+
+# -- operations --------------------------------------------------------------------------------------------------------
+
+
+def _operation(call: Call, kind: str, body: Object, ready: float) -> Object:
+    """An operation that is done at `ready`, by the clock: there is no work to take up again after a restart."""
+    label = f"acat.p2-{number(_project(call))}-{number(f'{body}{stamp()}', 20)}" if ready else "noop.DONE_OPERATION"
+    row: Object = {"name": f"operations/{label}", "response": {"@type": _TYPES + kind, **body}, "_ready": ready}
+    if ready:
+        call.world.store.put(OPERATIONS, label, row)
+    return _shown(row)
+
+
+def _shown(row: Object) -> Object:
+    if row["_ready"] > time.time():
+        return {"name": row["name"]}
+    return {"name": row["name"], "done": True, "response": row["response"]}
+
+
+def _get_operation(call: Call) -> Object:
+    label = call.params["operationsId"]
+    row: dict[str, Any] | None = call.world.store.get(OPERATIONS, label)
+    if row is None and label == "noop.DONE_OPERATION":
+        return {"name": f"operations/{label}", "done": True}
+    if row is None:
+        raise not_found(f"Operation operations/{label} not found.")
+    return _shown(row)
 
 
 HANDLERS: dict[str, Handler] = {
@@ -172,4 +217,5 @@ HANDLERS: dict[str, Handler] = {
     "serviceusage.services.disable": _disable,
     "serviceusage.services.batchEnable": _batch_enable,
     "serviceusage.services.batchGet": _batch_get,
+    "serviceusage.operations.get": _get_operation,
 }

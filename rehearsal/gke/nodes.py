@@ -121,18 +121,24 @@ def _tolerating_absence(call: Any, *arguments: str) -> None:
 def keep(world: World) -> None:
     """Auto-repair: a node that is gone while its pool runs comes back. Runs until the server ends."""
     while not world.over.wait(KEEP_EVERY_S):
-        for pool in world.store.list("pools"):
-            cluster = _cluster(world, pool)
-            if pool["status"] != "RUNNING" or cluster.get("status") != "RUNNING" or world.settings.backend is None:
-                continue
+        for name in world.store.names("pools"):
             try:
-                with _api(cluster) as core, _lock:
-                    present = {n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
-                    still = (world.store.get("pools", pool["_name"]) or {}).get("status") == "RUNNING"
-                    for name, zone in shapes.node_names(pool):
-                        if still and name not in present:
-                            _register(core, cluster, pool, name, zone)
+                _repair(world, name)
             except (client.ApiException, HTTPError, OSError):
                 continue  # the control plane is away; the next round looks again
             except Exception:  # noqa: BLE001 this loop must outlive any surprise
                 traceback.print_exc()
+
+
+def _repair(world: World, name: str) -> None:
+    """Looks at the pool only under the lock under which nodes change, so that it never brings back what a resize took away."""
+    with _lock:
+        pool = world.store.get("pools", name) or {}
+        cluster = _cluster(world, pool) if pool else {}
+        if (pool.get("status"), cluster.get("status")) != ("RUNNING", "RUNNING") or "_kubeconfig" not in cluster:
+            return
+        with _api(cluster) as core:
+            present = {n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
+            for node, zone in shapes.node_names(pool):
+                if node not in present:
+                    _register(core, cluster, pool, node, zone)

@@ -18,7 +18,7 @@ def completed(world: World, pool: Object, cluster: str) -> Object:
             raise invalid(
                 f'TPU topology "{found["tpuTopology"]}" does not match the topology "{topology}" of policy "{found["policyName"]}".'
             )
-    elif found.get("tpuTopology") and MACHINES.get(pool["config"]["machineType"]) and not _needs_policy(pool):
+    elif found.get("tpuTopology") and _has_chips(pool) and not _needs_policy(pool):
         found.setdefault("type", "COMPACT")
     return {**pool, "placementPolicy": found}
 
@@ -31,6 +31,11 @@ def _policy_topology(world: World, cluster: str, name: str) -> str:
     if policy is None:
         raise invalid(f"The resource '{path}' was not found")
     return str(policy.get("workloadPolicy", {}).get("acceleratorTopology", ""))
+
+
+def _has_chips(pool: Object) -> bool:
+    machine = MACHINES.get(pool["config"]["machineType"])
+    return machine is not None and machine.chips > 0
 
 
 def _needs_policy(pool: Object) -> bool:

@@ -1,0 +1,32 @@
+"""Resource policies: placement of TPU slices and machines, schedules (mmv1 `compute/ResourcePolicy.yaml`)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rehearsal.gcp_provider.kind import DELETION_POLICY
+from rehearsal.gcp_provider.resources.compute import ComputeKind
+from rehearsal.gcp_provider.rules import Rules, last_segment, rules
+
+
+class ResourcePolicy(ComputeKind):
+    token = "gcp:compute/resourcePolicy:ResourcePolicy"
+    collection, title, regional = "resourcePolicies", "ResourcePolicy", True
+    ids = (
+        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/resourcePolicies/(?P<name>[^/]+)",
+        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<region>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<name>[^/]+)",
+    )
+    table: ClassVar[Rules] = {
+        **DELETION_POLICY,
+        **rules("force", "name", "description", "instanceSchedulePolicy", "diskConsistencyGroupPolicy"),
+        **rules("force", "diskConsistencyGroupPolicy.enabled", "groupPlacementPolicy", "workloadPolicy"),
+        **rules("force", "groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount"),
+        **rules("force", "groupPlacementPolicy.gpuTopology", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),
+        **rules("force", "groupPlacementPolicy.vmCount"),
+        **rules("force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"),
+        **rules("force computed", "project"),
+        **rules("force computed", "region", suppress=last_segment),
+        **rules("output", "selfLink"),
+    }
