@@ -79,11 +79,16 @@ class Difference:
         return any(change.force for change in self.changes)
 
 
-def diff(kind: Kind, cloud: Cloud, state: Values, inputs: Values) -> Difference:
+def diff(kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()) -> Difference:
+    """What differs. `ignored` are the program's `ignoreChanges`: paths whose differences, and those inside, do not count."""
     wanted = kind.effective(cloud, inputs)
     changed = diffs.changes(kind.types.inputs, state, wanted, kind.table)
-    changed = list(kind.adjusted(changed, state, wanted))
+    changed = [change for change in kind.adjusted(changed, state, wanted) if not _is_ignored(change.path, ignored)]
     return Difference(changed, _same_given_name(kind, state, inputs))
+
+
+def _is_ignored(path: str, ignored: Sequence[str]) -> bool:
+    return any(path == entry or path.startswith((f"{entry}.", f"{entry}[")) for entry in ignored)
 
 
 def _same_given_name(kind: Kind, state: Values, inputs: Values) -> bool:
@@ -133,9 +138,9 @@ def canonical(kind: Kind, cloud: Cloud, identity: str) -> str:
     return re.sub(r"\(\?P<(\w+)>(?:[^()\[\]]|\[[^\]]*\])*\)", lambda match: str(parts.get(match[1], "")), full)
 
 
-def update(kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float) -> dict[str, Any]:
+def update(kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float, ignored: Sequence[str] = ()) -> dict[str, Any]:
     _refuse_unknown(inputs)
-    changed = diff(kind, cloud, state, inputs).changes
+    changed = diff(kind, cloud, state, inputs, ignored).changes
     job = _job(kind, cloud, "update", seconds)
     return finished(kind, kind.update(job, identity, state, stripped(inputs), changed))
 

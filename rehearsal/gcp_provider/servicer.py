@@ -148,7 +148,7 @@ class Provider(ResourceProviderServicer):
         kind = engine.kind_of(_token(request.urn))
         state, _ = wire.decode(request.olds)
         inputs, _ = wire.decode(request.news)
-        return _diff_response(engine.diff(kind, self._cloud(context), state, inputs))
+        return _diff_response(engine.diff(kind, self._cloud(context), state, inputs, list(request.ignoreChanges)))
 
     @_answering
     def Create(self, request: Any, context: Any) -> Any:
@@ -180,7 +180,7 @@ class Provider(ResourceProviderServicer):
         if request.preview:
             outputs = engine.preview_update(kind, cloud, state, inputs)
         else:
-            outputs = engine.update(kind, cloud, request.id, state, inputs, request.timeout)
+            outputs = engine.update(kind, cloud, request.id, state, inputs, request.timeout, list(request.ignoreChanges))
         return provider_pb2.UpdateResponse(properties=_outputs(outputs, secrets))
 
     @_answering

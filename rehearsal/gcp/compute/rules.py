@@ -1,132 +1,167 @@
-"""What compute fills in and what it refuses, by kind of resource."""
+"""What compute refuses to make or change, by kind of resource."""
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 
-from rehearsal.gcp.compute.operations import BASE, in_use
-from rehearsal.gcp.core import Object, World, invalid
+from rehearsal.gcp.compute import ranges
+from rehearsal.gcp.compute.kinds import BASE, NAME, missing, not_ready, path_of, wrong
+from rehearsal.gcp.compute.users import range_users
+from rehearsal.gcp.core import Object, World
 
-Rule = Callable[[World, str, Object], None]
+Rule = Callable[[World, str, Object, Object | None], None]
+"""Takes the path of a resource, what it is to be, and what it was (None for a new one)."""
 
-
-def defaults(plural: str, body: Object) -> Object:
-    """What a resource of that kind has when the request does not say. A router's gateways in `body` are filled in where they are."""
-    if plural == "networks":
-        return {
-            "autoCreateSubnetworks": True,
-            "routingConfig": {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"},
-            "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
-        }
-    if plural == "subnetworks":
-        return _subnetwork(body)
-    if plural == "firewalls":
-        return {
-            "direction": "INGRESS",
-            "priority": 1000,
-            "disabled": False,
-            "logConfig": {"enable": False},
-            "network": f"{BASE}/projects/-/global/networks/default",
-        }
-    if plural == "routers":
-        if body.get("nats"):
-            body["nats"] = [_nat(nat) for nat in body["nats"]]
-        return {"encryptedInterconnectRouter": False}
-    return {"status": "READY"} if plural == "resourcePolicies" else {}
+FIXED = {
+    "networks": ("autoCreateSubnetworks",),
+    "subnetworks": ("network", "ipCidrRange", "purpose"),
+    "firewalls": ("network", "direction"),
+    "routers": ("network",),
+}
+"""What a patch or an update cannot change. A subnetwork's range grows by a call of its own."""
+PROTOCOLS = frozenset({"tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all"})
+_WITH_PORTS = frozenset({"tcp", "udp", "sctp", "6", "17", "132"})
+_NAT_SOURCES = ("ALL_SUBNETWORKS_ALL_IP_RANGES", "ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES", "LIST_OF_SUBNETWORKS")
 
 
-def _subnetwork(body: Object) -> Object:
-    found: Object = {
-        "purpose": "PRIVATE",
-        "stackType": "IPV4_ONLY",
-        "privateIpGoogleAccess": False,
-        "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
-        "enableFlowLogs": False,
-    }
-    network = _range("ipCidrRange", body.get("ipCidrRange", ""))
-    return {**found, "gatewayAddress": str(network.network_address + 1)}
+def check(plural: str, world: World, path: str, resource: Object, before: Object | None = None) -> None:
+    """Raises ApiError when a resource of that kind cannot be so."""
+    if before is not None:
+        for field in FIXED.get(plural, ()):
+            if resource.get(field) != before.get(field):
+                raise wrong(f"resource.{field}", resource.get(field, ""), f"The field cannot be changed from '{before.get(field)}'.")
+    if plural in _RULES:
+        _RULES[plural](world, path, resource, before)
 
 
-def _nat(nat: Object) -> Object:
-    """A NAT gateway with the API's defaults (compute.v1 RouterNat)."""
-    return {
-        "type": "PUBLIC", "natIpAllocateOption": "AUTO_ONLY", "enableEndpointIndependentMapping": False, "endpointTypes": ["ENDPOINT_TYPE_VM"],
-        "autoNetworkTier": "PREMIUM", **nat,
-    }  # fmt: skip
+def check_name(name: str, field: str = "resource.name") -> None:
+    if not name:
+        raise missing(field)
+    if re.fullmatch(NAME, name) is None:
+        raise wrong(field, name, f"Must be a match of regex '{NAME}'")
 
 
-def _range(field: str, text: str) -> ipaddress.IPv4Network:
+def _attached(world: World, path: str, resource: Object, before: Object | None) -> None:
+    """Every project has a network `default`, which is not kept here."""
+    if not resource.get("network"):
+        raise missing("resource.network")
+    network = path_of(resource["network"])
+    found = world.store.get("compute-networks", network)
+    if found is None and not network.endswith("/default"):
+        raise wrong("resource.network", resource["network"], "The referenced network resource cannot be found.")
+    if found is not None and before is None and found.get("_busy") in ("insert", "delete"):
+        raise not_ready(network)
+
+
+def _network(world: World, path: str, resource: Object, before: Object | None) -> None:
+    if not 1300 <= resource["mtu"] <= 8896:
+        raise wrong("resource.mtu", resource["mtu"], "Must be between 1300 and 8896.")
+
+
+def _subnetwork(world: World, path: str, resource: Object, before: Object | None) -> None:
+    _attached(world, path, resource, before)
+    secondary = resource.get("secondaryIpRanges", [])
+    for n, row in enumerate(secondary):
+        check_name(row.get("rangeName", ""), f"resource.secondaryIpRanges[{n}].rangeName")
+        if row["rangeName"] in [other["rangeName"] for other in secondary[:n]]:
+            raise wrong(f"resource.secondaryIpRanges[{n}].rangeName", row["rangeName"], "Range names must be unique in a subnetwork.")
+    others = [s for s in world.store.list("compute-subnetworks") if s["network"] == resource["network"]]
+    ranges.refuse_overlaps(resource, [s for s in others if path_of(s["selfLink"]) != path])
+    for row in (before or {}).get("secondaryIpRanges", []):
+        if row not in secondary:
+            range_users(world, path, row["rangeName"])
+
+
+def _firewall(world: World, path: str, resource: Object, before: Object | None) -> None:
+    _attached(world, path, resource, before)
+    if bool(resource.get("allowed")) == bool(resource.get("denied")):
+        raise wrong("resource.allowed", resource.get("allowed", ""), "Exactly one of allowed and denied must be specified.")
+    if not 0 <= resource["priority"] <= 65535:
+        raise wrong("resource.priority", resource["priority"], "Must be between 0 and 65535.")
+    for list_ in ("allowed", "denied"):
+        for n, row in enumerate(resource.get(list_, [])):
+            _traffic(f"resource.{list_}[{n}]", row)
+    for list_ in ("sourceRanges", "destinationRanges"):
+        for n, text in enumerate(resource.get(list_, [])):
+            _block(f"resource.{list_}[{n}]", text)
+    if resource["direction"] == "EGRESS":
+        for field in ("sourceRanges", "sourceTags", "sourceServiceAccounts"):
+            if resource.get(field) and field != "sourceRanges":
+                raise wrong(f"resource.{field}", resource[field], "Sources of that kind cannot be specified for EGRESS firewalls.")
+    tags, accounts = (any(resource.get(f"{side}{kind}") for side in ("source", "target")) for kind in ("Tags", "ServiceAccounts"))
+    if tags and accounts:
+        raise wrong("resource.targetTags", resource.get("targetTags", ""), "Tags and service accounts cannot be used in one firewall.")
+
+
+def _traffic(field: str, row: Object) -> None:
+    protocol = str(row.get("IPProtocol", "")).lower()
+    number = protocol.isdigit() and int(protocol) <= 255
+    if not number and protocol not in PROTOCOLS:
+        raise wrong(f"{field}.IPProtocol", row.get("IPProtocol", ""), "Must be a well-known protocol name or an IP protocol number.")
+    for n, text in enumerate(row.get("ports", [])):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if protocol not in _WITH_PORTS or not first <= last <= 65535:
+            why = "Must be a port or a range of ports from 0 to 65535, of a protocol that has ports."
+            raise wrong(f"{field}.ports[{n}]", text, why)
+
+
+def _block(field: str, text: str) -> None:
     try:
-        return ipaddress.IPv4Network(text)
-    except ValueError:
-        raise invalid(
-            f"Invalid value for field 'resource.{field}': '{text}'. Must be a CIDR address range that is contained in the RFC1918 private address blocks: [10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16]"
-        ) from None
+        ipaddress.ip_network(text)
+    except ValueError as error:
+        raise wrong(field, text, f"Must be a valid CIDR address range. {error}.") from None
 
 
-def _ranges(resource: Object) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
-    yield resource["name"], _range("ipCidrRange", resource["ipCidrRange"])
-    for n, secondary in enumerate(resource.get("secondaryIpRanges", [])):
-        yield secondary["rangeName"], _range(f"secondaryIpRanges[{n}].ipCidrRange", secondary["ipCidrRange"])
+def _router(world: World, path: str, resource: Object, before: Object | None) -> None:
+    _attached(world, path, resource, before)
+    others = [r for r in world.store.list("compute-routers", path.rsplit("/", 1)[0] + "/") if r["network"] == resource["network"]]
+    taken = [(r["name"], nat) for r in others if path_of(r["selfLink"]) != path for nat in r.get("nats", [])]
+    for n, nat in enumerate(resource.get("nats", [])):
+        field = f"resource.nats[{n}]"
+        check_name(nat.get("name", ""), f"{field}.name")
+        source = nat.get("sourceSubnetworkIpRangesToNat", "")
+        if source not in _NAT_SOURCES:
+            raise missing(f"{field}.sourceSubnetworkIpRangesToNat")
+        if (source == "LIST_OF_SUBNETWORKS") != bool(nat.get("subnetworks")):
+            raise wrong(f"{field}.subnetworks", "", f"Subnetworks go with LIST_OF_SUBNETWORKS, and not with {source}.")
+        for name, other in [*taken, *((resource["name"], earlier) for earlier in resource["nats"][:n])]:
+            if name == resource["name"] and other["name"] == nat["name"]:
+                raise wrong(f"{field}.name", nat["name"], "NAT names must be unique within a router.")
+            if source in _NAT_SOURCES[:2] and other["sourceSubnetworkIpRangesToNat"] in _NAT_SOURCES[:2]:
+                why = f"The subnetworks of network {resource['network']} already use NAT '{other['name']}' of router '{name}'."
+                raise wrong(f"{field}.sourceSubnetworkIpRangesToNat", source, why)
+        _nat_parts(world, field, nat)
 
 
-def _network_must_exist(world: World, resource: Object) -> None:
-    path = resource.get("network", "").removeprefix(f"{BASE}/")
-    if world.store.get("compute-networks", path) is None and not path.endswith("/default"):
-        raise invalid(
-            f"Invalid value for field 'resource.network': '{resource.get('network', '')}'. The referenced network resource cannot be found."
-        )
+def _nat_parts(world: World, field: str, nat: Object) -> None:
+    if (nat["natIpAllocateOption"] == "MANUAL_ONLY") != bool(nat.get("natIps")):
+        raise wrong(f"{field}.natIps", nat.get("natIps", ""), f"Does not go with {nat['natIpAllocateOption']}.")
+    parts = [("compute-addresses", "natIps", text) for text in nat.get("natIps", [])]
+    parts += [("compute-subnetworks", "subnetworks", row.get("name", "")) for row in nat.get("subnetworks", [])]
+    for store, part, text in parts:
+        if not text.startswith(BASE) or world.store.get(store, path_of(text)) is None:
+            raise wrong(f"{field}.{part}", text, "The referenced resource cannot be found.")
 
 
-def _check_subnetwork(world: World, path: str, resource: Object) -> None:
-    _network_must_exist(world, resource)
-    mine = list(_ranges(resource))
-    others = [
-        s
-        for s in world.store.list("compute-subnetworks")
-        if s["network"] == resource["network"] and s["selfLink"] != f"{BASE}/{path}"
-    ]
-    taken = [entry for other in others for entry in _ranges(other)]
-    for n, (name, network) in enumerate(mine):
-        for other, used in [*taken, *mine[:n]]:
-            if network.overlaps(used):
-                raise invalid(
-                    f"Invalid IPCidrRange: {network} conflicts with existing subnetwork '{other}' in region '{path.split('/')[3]}'."
-                    if (other, used) in taken
-                    else f"Invalid value for field 'resource.secondaryIpRanges': ranges '{other}' and '{name}' overlap."
-                )
+def _resource_policy(world: World, path: str, resource: Object, before: Object | None) -> None:
+    kinds = [key for key in resource if key.endswith("Policy")]
+    if len(kinds) != 1:
+        raise wrong("resource", resource["name"], "Exactly one kind of policy must be specified.")
 
 
-def _check_attached(world: World, path: str, resource: Object) -> None:
-    _network_must_exist(world, resource)
+def _address(world: World, path: str, resource: Object, before: Object | None) -> None:
+    subnetwork = resource.get("subnetwork")
+    if subnetwork and world.store.get("compute-subnetworks", path_of(subnetwork)) is None:
+        raise wrong("resource.subnetwork", subnetwork, "The referenced subnetwork resource cannot be found.")
+    for other in world.store.list("compute-addresses"):
+        if other["address"] == resource["address"] and path_of(other["selfLink"]) != path:
+            raise wrong("resource.address", resource["address"], "Specified IP address is already reserved.")
 
 
-def _check_router(world: World, path: str, resource: Object) -> None:
-    _network_must_exist(world, resource)
-    names = [nat["name"] for nat in resource.get("nats", [])]
-    if len(names) != len(set(names)):
-        raise invalid("Invalid value for field 'resource.nats': NAT names must be unique within a router.")
-
-
-def _network_users(world: World, path: str, resource: Object) -> None:
-    for kind in ("subnetworks", "firewalls", "routers"):
-        for user in world.store.list(f"compute-{kind}"):
-            if user.get("network") == resource["selfLink"]:
-                raise in_use("network", path, user["selfLink"].removeprefix(f"{BASE}/"))
-    _cluster_users(world, path, "network", "network")
-
-
-def _subnetwork_users(world: World, path: str, resource: Object) -> None:
-    _cluster_users(world, path, "subnetwork", "subnetwork")
-
-
-def _cluster_users(world: World, path: str, field: str, kind: str) -> None:
-    for name in world.store.names("clusters"):
-        cluster = world.store.get("clusters", name) or {}
-        if cluster.get("networkConfig", {}).get(field) == path:
-            raise in_use(kind, path, name)
-
-
-CHECKS: dict[str, Rule] = {"subnetworks": _check_subnetwork, "firewalls": _check_attached, "routers": _check_router}
-USERS: dict[str, Rule] = {"networks": _network_users, "subnetworks": _subnetwork_users}
+_RULES: dict[str, Rule] = {
+    "networks": _network, "subnetworks": _subnetwork, "firewalls": _firewall, "routers": _router, "resourcePolicies": _resource_policy,
+    "addresses": _address,
+}  # fmt: skip

@@ -58,11 +58,7 @@ def node_config(config: Object, cluster: Object) -> Object:
     image = cluster.get("nodePoolDefaults", {}).get("nodeConfigDefaults", {}).get("gcfsConfig")
     if image is not None:
         found["gcfsConfig"] = image
-    result = merged(found, config)
-    labels = cluster.get("resourceLabels")
-    if labels:
-        result["resourceLabels"] = {**labels, **result.get("resourceLabels", {})}
-    return result
+    return merged(found, config)
 
 
 def pool(stated: Object, cluster: Object, self_link: str) -> Object:
