@@ -239,7 +239,7 @@ class _Plane:
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
         return (
             f"kubelet-{self.short}",
-            [sys.executable, "-m", "rehearsal.pods", *words],
+            [sys.executable, "-m", "rehearsal.kubelet", *words],
             {"PYTHONPATH": str(self.layout.checkout)},
         )
 

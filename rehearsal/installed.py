@@ -25,7 +25,8 @@ class Engine:
     plugins: Path | None
 
 
-def _user_plugins() -> Path:
+def user_plugins() -> Path:
+    """Where Pulumi keeps the user's plugins (pulumi.com/docs/iac/cli/environment-variables: PULUMI_HOME)."""
     return Path(os.environ.get("PULUMI_HOME", Path.home() / ".pulumi")) / "plugins"
 
 
@@ -43,7 +44,7 @@ def plugin(kind: str, layout: Layout) -> Path | None:
     if on_path:
         return Path(on_path)
     pattern = re.compile(rf"resource-{kind}-v{PLUGIN_MAJOR[kind]}\.\d+\.\d+")
-    folder = _user_plugins()
+    folder = user_plugins()
     found = (
         sorted(p for p in folder.glob(f"resource-{kind}-v*") if p.is_dir() and pattern.fullmatch(p.name))
         if folder.is_dir()
@@ -62,5 +63,5 @@ def installed_engine(layout: Layout) -> Engine | None:
     found = re.match(r"v(\d+)\.(\d+)\.(\d+)", done.stdout.strip())
     if not found or not OLDEST_ENGINE <= tuple(int(n) for n in found.groups()) < (4, 0, 0):
         return None
-    folder = _user_plugins()
+    folder = user_plugins()
     return Engine(Path(command).parent, folder if folder.is_dir() else None)

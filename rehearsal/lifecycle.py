@@ -22,6 +22,7 @@ from rehearsal.control_plane import token
 from rehearsal.environment import GOOGLE, GOOGLE_PORT, PROVIDER_PORT, gcloud, inside, real_google_plugin
 from rehearsal.forward import free_port
 from rehearsal.images import write_table
+from rehearsal.installed import user_plugins
 from rehearsal.layout import Layout
 from rehearsal.network import ClusterNetwork
 from rehearsal.toolchain import Toolchain
@@ -51,6 +52,7 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     started = time.monotonic()
     write_table(layout)
     _write_auth_plugin(layout)
+    link_plugins(layout)
     sandbox.start(layout)
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
@@ -108,6 +110,16 @@ def _write_auth_plugin(layout: Layout) -> None:
         f'"$(cat {layout.root}/token)"\n'
     )
     path.chmod(0o755)
+
+
+def link_plugins(layout: Layout) -> None:
+    """Makes the user's own installed plugins visible to the engine, which has a home of its own in the rehearsal."""
+    folder = user_plugins()
+    for entry in folder.glob("resource-*") if folder.is_dir() else ():
+        link = layout.pulumi_home / "plugins" / entry.name
+        if not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(entry)
 
 
 # -- ports and the forwarder ------------------------------------------------------------------------------------------

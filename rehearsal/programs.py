@@ -24,6 +24,8 @@ class Program:
     ldflags: str = ""
     embedded: tuple[tuple[str, str], ...] = ()
     """Files to lay beside the package's source before the build: (module path, file inside that module)."""
+    folder: str = "bin"
+    """Where it goes, below the state folder."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ PROGRAMS: tuple[Program, ...] = (
             (_KUBERNETES_PROVIDER, "cmd/pulumi-resource-kubernetes/schema.json"),
             (_KUBERNETES_PROVIDER, "cmd/pulumi-resource-kubernetes/terraform-mapping.json"),
         ),
+        folder=f"pulumi-home/plugins/resource-kubernetes-v{KUBERNETES_PLUGIN_VERSION}",
     ),
 )
 

@@ -107,7 +107,7 @@ def simulated_only(patterns: Sequence[str]) -> list[Expression]:
     for pattern in patterns:
         re.compile(pattern)
     either = "|".join(f"({pattern})" for pattern in patterns)
-    return [{"key": f".spec.containers[].image | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
+    return [{"key": f"(.spec.containers + (.spec.initContainers // []))[].image | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
 
 
 def _stage(

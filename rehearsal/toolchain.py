@@ -78,7 +78,7 @@ class Toolchain:
     # -- where things are ---------------------------------------------------------------------------------------------
 
     def _target(self, item: Program | Shipped) -> Path:
-        return self.layout.bin / item.name if isinstance(item, Program) else self.layout.root / item.target
+        return self.layout.root / (f"{item.folder}/{item.name}" if isinstance(item, Program) else item.target)
 
     def _key(self, item: Program | Shipped) -> str:
         """Hash of all that decides the item's content: its row, its module's files, the toolchain and the machine."""

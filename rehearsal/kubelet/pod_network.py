@@ -1,0 +1,92 @@
+"""The network of one pod: its address, written down so that it outlives the agent, and the process that holds it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from rehearsal.kubelet import sandbox
+from rehearsal.kubelet.context import Context, node_address
+from rehearsal.kubelet.process import MARK
+
+FILE = "sandbox.json"
+
+
+def written_address(folder: Path) -> str | None:
+    """The address that the pod of this folder has."""
+    try:
+        return str(json.loads((folder / FILE).read_text())["address"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+class PodNetwork:
+    """Made by `ensure`, undone by `remove`; both may be called again."""
+
+    def __init__(self, context: Context, folder: Path, pod: dict[str, Any]) -> None:
+        self.context, self.folder, self.uid = context, folder, pod["metadata"]["uid"]
+        self.host = bool(pod["spec"].get("hostNetwork"))
+        self.node = str(pod["spec"].get("nodeName", ""))
+        self.holder: subprocess.Popen[bytes] | None = None
+        self.address = ""
+
+    @property
+    def up(self) -> bool:
+        if self.host:
+            return self.address != ""
+        return self.holder is not None and self.holder.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The process whose network the containers join; None for the machine's own."""
+        return None if self.host or self.holder is None else self.holder.pid
+
+    def ensure(self) -> None:
+        """Raises SandboxError."""
+        if self.up:
+            return
+        node = self.context.node(self.node)
+        if node is None:
+            raise sandbox.SandboxError(f"node {self.node} is not there")
+        if self.host:
+            self.address = node_address(node)
+            return
+        self.address = self._choose(node)
+        holder = sandbox.hold({MARK: str(self.context.state)})
+        try:
+            sandbox.connect(holder.pid, self.uid, self.address, self.context.bridge, self.context.gateway)
+        except BaseException:
+            holder.kill()
+            holder.wait()
+            raise
+        self.holder = holder
+
+    def _choose(self, node: dict[str, Any]) -> str:
+        cidr = node["spec"].get("podCIDR")
+        if not cidr:
+            raise sandbox.SandboxError(f"node {self.node} has no podCIDR")
+        with self.context.addresses:
+            kept = written_address(self.folder)
+            if kept is not None:
+                return kept
+            ours = {written_address(folder) for folder in self.context.pods.iterdir()} - {None}
+            address = sandbox.free_address(cidr, {a for a in ours if a} | self.context.pod_addresses())
+            temporary = self.folder / f"{FILE}.new"
+            temporary.write_text(json.dumps({"address": address}))
+            os.replace(temporary, self.folder / FILE)
+            return address
+
+    def remove(self) -> None:
+        """Ends the network and gives the address back."""
+        if self.holder is not None:
+            self.holder.kill()
+            self.holder.wait()
+            self.holder = None
+        if not self.host:
+            sandbox.disconnect(self.uid)
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / FILE).unlink()

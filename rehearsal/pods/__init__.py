@@ -1,1 +1,0 @@
-"""The kubelet's part for pods that run as real processes: sandboxes, volumes, probes, restarts, logs."""
