@@ -58,10 +58,19 @@ _TPU_FAMILIES = (
     _Family("ct3", "tpu-v3-device", 2, ((4, 96, 340, "2x2"),)),
     _Family("ct3p", "tpu-v3-slice", 2, ((4, 48, 340, ""),), flat=(4,)),
     _Family("ct4p", "tpu-v4-podslice", 3, ((4, 240, 407, "2x2x1"),), cubes=64),
-    _Family("ct5lp", "tpu-v5-lite-podslice", 2, ((1, 24, 48, "1x1"), (4, 112, 192, "2x2"), (8, 224, 384, "2x4")), flat=(4,)),
+    _Family(
+        "ct5lp", "tpu-v5-lite-podslice", 2, ((1, 24, 48, "1x1"), (4, 112, 192, "2x2"), (8, 224, 384, "2x4")), flat=(4,)
+    ),
     _Family("ct5l", "tpu-v5-lite-device", 2, ((1, 24, 48, "1x1"), (4, 112, 192, "2x2"), (8, 224, 384, "2x4"))),
     _Family("ct5p", "tpu-v5p-slice", 3, ((4, 208, 448, "2x2x1"),), cubes=140),
-    _Family("ct6e", "tpu-v6e-slice", 2, ((1, 44, 176, "1x1"), (4, 180, 720, "2x2"), (8, 180, 1440, "2x4")), flat=(4,), word="standard"),
+    _Family(
+        "ct6e",
+        "tpu-v6e-slice",
+        2,
+        ((1, 44, 176, "1x1"), (4, 180, 720, "2x2"), (8, 180, 1440, "2x4")),
+        flat=(4,),
+        word="standard",
+    ),
     _Family("tpu7x", "tpu7x", 3, ((1, 56, 240, "1x1x1"), (4, 224, 960, "2x2x1")), cubes=144, word="standard"),
 )
 TPUS: dict[str, Machine] = {machine.name: machine for family in _TPU_FAMILIES for machine in family.machines()}

@@ -93,7 +93,9 @@ class Gcp:
 
     def enable(self, *apis: str) -> None:
         ids = [f"{api}.googleapis.com" for api in apis]
-        self.ok("POST", f"/v1/projects/{PROJECT}/services:batchEnable", {"serviceIds": ids})
+        operation = self.ok("POST", f"/v1/projects/{PROJECT}/services:batchEnable", {"serviceIds": ids})
+        path = f"/v1/{operation['name']}"
+        _await(lambda: self.ok("GET", path).get("done", False), path)
 
 
 def _await(ready: Any, what: str) -> None:

@@ -39,7 +39,7 @@ def test_a_slice_pool_is_created_and_reads_back_with_gke_s_defaults(cluster: Gcp
     pool = cluster.ok("GET", f"{CLUSTER}/nodePools/nodepool1")
     assert pool["status"] == "RUNNING"
     assert pool["initialNodeCount"] == 2
-    assert pool["placementPolicy"] == {"tpuTopology": "2x4"}
+    assert pool["placementPolicy"] == {"tpuTopology": "2x4", "type": "COMPACT"}
     assert pool["config"]["serviceAccount"] == "default"
     assert pool["management"] == {"autoUpgrade": True, "autoRepair": True}
     assert pool["version"] == cluster.ok("GET", CLUSTER)["currentMasterVersion"]
@@ -54,10 +54,10 @@ def test_without_the_api_nothing_is_created(bare: Gcp) -> None:
     ("pool", "words"),
     [
         (changed(config__machineType="ct5lp-hightpu-3t"), 'Invalid machine type "ct5lp-hightpu-3t"'),
-        (changed(placementPolicy={"tpuTopology": "3x4"}), 'Invalid TPU topology "3x4"'),
-        (changed(config__machineType="ct5lp-hightpu-8t"), "must have exactly 1 nodes"),
-        (changed(initialNodeCount=3), "must have exactly 2 nodes"),
-        (changed(locations=["us-west4-b"]), 'is not available in zone "us-west4-b"'),
+        (changed(placementPolicy={"tpuTopology": "3x4"}), 'TPU topology "3x4" is not supported'),
+        (changed(config__machineType="ct5lp-hightpu-8t"), "can't be specified with single-host TPU slice pool"),
+        (changed(initialNodeCount=3), "Initial node count 3 is not a valid size of TPU pod slice"),
+        (changed(locations=["us-west4-b"]), 'in zone "us-west4-b": GCE_NOT_FOUND'),
         (changed(locations=["us-west4-a", "us-west4-b"], config__machineType="e2-standard-4"), "no TPU"),
         (changed(name="Pool"), "Must be a match of regex"),
         (changed(name="p" * 41), "Must be a match of regex"),
@@ -100,9 +100,7 @@ def test_a_busy_cluster_takes_pools_side_by_side_and_nothing_else(cluster: Gcp) 
     second = cluster.ok("POST", f"{CLUSTER}/nodePools", {"nodePool": changed(name="nodepool2")})
     body = {"update": {"desiredReleaseChannel": {"channel": "RAPID"}}}
     message = cluster.refused(400, "PUT", CLUSTER, body)
-    assert message.startswith(f"Operation {first['name']} is currently") and message.endswith(
-        "try again once it is done."
-    )
+    assert message in [f"Cluster is running incompatible operation {o['name']}." for o in (first, second)]
     for operation in (first, second):
         assert "error" not in cluster.done(operation)
     cluster.run("PUT", CLUSTER, body)

@@ -20,7 +20,7 @@ def subnet(name: str, cidr: str, **ranges: str) -> dict:
 
 
 def test_enabling_an_api_enables_what_it_needs(bare: Gcp) -> None:
-    bare.ok("POST", f"/v1/projects/{PROJECT}/services:batchEnable", {"serviceIds": ["container.googleapis.com"]})
+    bare.enable("container")
     names = {
         s["config"]["name"]
         for s in bare.ok("GET", f"/v1/projects/{PROJECT}/services?filter=state:ENABLED&pageSize=200")["services"]

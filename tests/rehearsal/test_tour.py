@@ -149,13 +149,13 @@ def test_logs_of_a_controller_can_be_read(checkout: Checkout) -> None:
 
 
 def kill(checkout: Checkout, name: str) -> None:
-    found = sandbox.processes_named(checkout.layout, name)
+    found = sandbox.processes_named(checkout.layout, name)  # both controllers are called manager, as in their images
     assert found, f"no process {name}"
     for pid in found:
         subprocess.run(["kill", "-9", str(pid)], check=True)
 
 
-@pytest.mark.parametrize("victim", ["etcd", "kueue", "kube-apiserver"])
+@pytest.mark.parametrize("victim", ["etcd", "manager", "kube-apiserver"])
 def test_what_is_killed_comes_back(checkout: Checkout, victim: str) -> None:
     kill(checkout, victim)
     until(f"{victim} runs again", RECOVERY_S, lambda: bool(sandbox.processes_named(checkout.layout, victim)))
@@ -183,7 +183,7 @@ def test_a_killed_engine_is_picked_up(checkout: Checkout, moment: str) -> None:
             return False
         if moment == "the cluster":
             return bool(clusters)
-        return bool(sandbox.processes_named(checkout.layout, "jobset"))
+        return bool(sandbox.processes_named(checkout.layout, "manager"))
 
     until(f"the engine makes {moment}", ENGINE_STARTS_S, reached)
     time.sleep(0.5)

@@ -1,87 +1,122 @@
-"""Regions, zones and machine types: what Google offers, not what a project has."""
+"""Regions, zones and machine types: what Google offers, not what a project has. And the project as compute sees it."""
 
 from __future__ import annotations
 
-from rehearsal.gcp.compute.operations import BASE
-from rehearsal.gcp.core import Call, Handler, Object, not_found, number
+from rehearsal.gcp.compute import listing
+from rehearsal.gcp.compute.kinds import BASE, absent, fingerprint, project, zone
+from rehearsal.gcp.core import Call, Handler, Object, number
 from rehearsal.gcp.machines import MACHINES, REGIONS, Machine, offered, region_of, zones
 
 CREATED = "2020-01-01T00:00:00.000-08:00"
+DISKS, DISK_GB = 128, "263168"
+"""The most persistent disks of a machine, and their most gigabytes together (cloud.google.com/compute/docs/disks)."""
 
 
-def _zone(project: str, zone: str) -> Object:
-    region = f"{BASE}/projects/{project}/regions/{region_of(zone)}"
-    path = f"projects/{project}/zones/{zone}"
+def _place(kind: str, of_project: str, path: str) -> Object:
+    name = path.rsplit("/", 1)[-1]
     return {
-        "kind": "compute#zone", "id": number(zone, 4), "creationTimestamp": CREATED, "name": zone, "description": zone, "status": "UP",
-        "region": region, "selfLink": f"{BASE}/{path}",
+        "kind": f"compute#{kind}", "id": number(name, 4), "creationTimestamp": CREATED, "name": name, "description": name,
+        "status": "UP", "selfLink": f"{BASE}/projects/{of_project}/{path}",
     }  # fmt: skip
 
 
-def _region(project: str, region: str) -> Object:
-    return {
-        "kind": "compute#region", "id": number(region, 4), "creationTimestamp": CREATED, "name": region, "description": region, "status": "UP",
-        "zones": [f"{BASE}/projects/{project}/zones/{zone}" for zone in zones(region)], "selfLink": f"{BASE}/projects/{project}/regions/{region}",
-    }  # fmt: skip
+def _zone(of_project: str, name: str) -> Object:
+    region = f"{BASE}/projects/{of_project}/regions/{region_of(name)}"
+    return {**_place("zone", of_project, f"zones/{name}"), "region": region}
 
 
-def _machine(project: str, zone: str, machine: Machine) -> Object:
+def _region(of_project: str, name: str) -> Object:
+    links = [f"{BASE}/projects/{of_project}/zones/{zone_name}" for zone_name in zones(name)]
+    return {**_place("region", of_project, f"regions/{name}"), "zones": links, "quotas": []}
+
+
+def _machine(of_project: str, zone_name: str, machine: Machine) -> Object:
+    chips = f", {machine.chips} {machine.family} TPU chips" if machine.chips else ""
     found: Object = {
-        "kind": "compute#machineType", "id": number(machine.name, 6), "creationTimestamp": CREATED, "name": machine.name,
-        "description": f"{machine.cpus} vCPUs, {machine.memory_gb} GB RAM", "guestCpus": machine.cpus, "memoryMb": machine.memory_gb * 1024,
-        "zone": zone, "selfLink": f"{BASE}/projects/{project}/zones/{zone}/machineTypes/{machine.name}",
-    }  # fmt: skip
+        "kind": "compute#machineType",
+        "id": number(machine.name, 6),
+        "creationTimestamp": CREATED,
+        "name": machine.name,
+        "description": f"{machine.cpus} vCPUs, {machine.memory_gb} GB RAM{chips}",
+        "guestCpus": machine.cpus,
+        "memoryMb": machine.memory_gb * 1024,
+        "imageSpaceGb": 0,
+        "maximumPersistentDisks": DISKS,
+        "maximumPersistentDisksSizeGb": DISK_GB,
+        "isSharedCpu": machine.name in ("e2-micro", "e2-small", "e2-medium"),
+        "architecture": "X86_64",
+        "zone": zone_name,
+        "selfLink": f"{BASE}/projects/{of_project}/zones/{zone_name}/machineTypes/{machine.name}",
+    }
     if machine.chips:
         found["accelerators"] = [{"guestAcceleratorType": machine.family, "guestAcceleratorCount": machine.chips}]
     return found
 
 
-def _missing(call: Call, path: str) -> Exception:
-    return not_found(f"The resource 'projects/{call.project}/{path}' was not found")
+def _machines(of_project: str, zone_name: str) -> list[Object]:
+    return [_machine(of_project, zone_name, m) for m in MACHINES.values() if offered(m.name, zone_name)]
 
 
 def _get_zone(call: Call) -> Object:
-    zone = call.params["zone"]
-    if zone not in zones(region_of(zone)):
-        raise _missing(call, f"zones/{zone}")
-    return _zone(call.project, zone)
+    name = call.params["zone"]
+    if name not in zones(region_of(name)):
+        raise absent(f"projects/{project(call)}/zones/{name}")
+    return _zone(project(call), name)
 
 
 def _get_region(call: Call) -> Object:
-    if call.params["region"] not in REGIONS:
-        raise _missing(call, f"regions/{call.params['region']}")
-    return _region(call.project, call.params["region"])
+    name = call.params["region"]
+    if name not in REGIONS:
+        raise absent(f"projects/{project(call)}/regions/{name}")
+    return _region(project(call), name)
 
 
 def _list_zones(call: Call) -> Object:
-    return {
-        "kind": "compute#zoneList",
-        "items": [_zone(call.project, zone) for region in REGIONS for zone in zones(region)],
-    }
+    rows = [_zone(project(call), name) for region in REGIONS for name in zones(region)]
+    return listing.page(call, "zone", f"projects/{project(call)}/zones", rows)
 
 
 def _list_regions(call: Call) -> Object:
-    return {"kind": "compute#regionList", "items": [_region(call.project, region) for region in REGIONS]}
+    rows = [_region(project(call), name) for name in REGIONS]
+    return listing.page(call, "region", f"projects/{project(call)}/regions", rows)
 
 
 def _get_machine(call: Call) -> Object:
-    zone, name = call.params["zone"], call.params["machineType"]
-    if not offered(name, zone):
-        raise _missing(call, f"zones/{zone}/machineTypes/{name}")
-    return _machine(call.project, zone, MACHINES[name])
+    place, name = zone(call), call.params["machineType"]
+    if not offered(name, place):
+        raise absent(f"projects/{project(call)}/zones/{place}/machineTypes/{name}")
+    return _machine(project(call), place, MACHINES[name])
 
 
 def _list_machines(call: Call) -> Object:
-    zone = call.params["zone"]
-    found = [_machine(call.project, zone, machine) for machine in MACHINES.values() if offered(machine.name, zone)]
-    return {"kind": "compute#machineTypeList", "items": found}
+    place = zone(call)
+    path = f"projects/{project(call)}/zones/{place}/machineTypes"
+    return listing.page(call, "machineType", path, _machines(project(call), place))
+
+
+def _all_machines(call: Call) -> Object:
+    rows = {f"zones/{name}": _machines(project(call), name) for region in REGIONS for name in zones(region)}
+    return listing.aggregated(call, "machineType", "machineTypes", project(call), rows)
+
+
+def _get_project(call: Call) -> Object:
+    name = project(call)
+    digits = number(name)
+    return {
+        "kind": "compute#project", "id": number(digits, 19), "creationTimestamp": CREATED, "name": name,
+        "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": fingerprint({"project": name})},
+        "quotas": [], "selfLink": f"{BASE}/projects/{name}", "defaultServiceAccount": f"{digits}-compute@developer.gserviceaccount.com",
+        "xpnProjectStatus": "UNSPECIFIED_XPN_PROJECT_STATUS", "defaultNetworkTier": "PREMIUM", "vmDnsSetting": "ZONAL_ONLY",
+    }  # fmt: skip
 
 
 HANDLERS: dict[str, Handler] = {
+    "compute.projects.get": _get_project,
     "compute.zones.get": _get_zone,
     "compute.zones.list": _list_zones,
     "compute.regions.get": _get_region,
     "compute.regions.list": _list_regions,
     "compute.machineTypes.get": _get_machine,
     "compute.machineTypes.list": _list_machines,
+    "compute.machineTypes.aggregatedList": _all_machines,
 }

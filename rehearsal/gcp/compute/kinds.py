@@ -24,6 +24,8 @@ class Kind:
     plural: str
     parameter: str
     regional: bool
+    changes: tuple[str, ...] = ()
+    """The calls that change it: `patch`, `update` or both."""
     collection: str = ""
     """What the API calls it in its method ids, where that is not `plural`."""
 
@@ -43,13 +45,13 @@ class Kind:
 
 
 KINDS = (
-    Kind("networks", "network", False),
-    Kind("subnetworks", "subnetwork", True),
-    Kind("routers", "router", True),
-    Kind("firewalls", "firewall", False),
-    Kind("resourcePolicies", "resourcePolicy", True),
+    Kind("networks", "network", False, ("patch",)),
+    Kind("subnetworks", "subnetwork", True, ("patch",)),
+    Kind("routers", "router", True, ("patch", "update")),
+    Kind("firewalls", "firewall", False, ("patch", "update")),
+    Kind("resourcePolicies", "resourcePolicy", True, ("patch",)),
     Kind("addresses", "address", True),
-    Kind("addresses", "address", False, "globalAddresses"),
+    Kind("addresses", "address", False, collection="globalAddresses"),
 )
 
 

@@ -4,39 +4,54 @@ from __future__ import annotations
 
 import time
 
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, not_found, now, number, stamp
+from rehearsal.gcp.compute import listing
+from rehearsal.gcp.compute.kinds import BASE, absent, project, region, zone
+from rehearsal.gcp.core import Call, Handler, Object, World, now, number, stamp
 
-BASE = "https://www.googleapis.com/compute/v1"
 KIND = "compute-operations"
 WAIT_S = 60.0
 SECONDS = 8.0
 """About what networks and their parts take."""
 
 
-def begin(call: Call, scope: str, verb: str, target: str, task: str, args: Object) -> Object:
-    """Starts an operation on `target` (a path below the project, such as `global/networks/n`); `scope` is like `regions/r` or `global`."""
-    label = f"operation-{stamp()}-{number(target + verb + str(time.time_ns()), 13)}"
-    name = f"projects/{call.project}/{scope}/operations/{label}"
+CODES = {
+    "resourceInUseByAnotherResource": "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE",
+    "resourceNotReady": "RESOURCE_NOT_READY",
+    "notFound": "RESOURCE_NOT_FOUND",
+    "invalid": "INVALID_FIELD_VALUE",
+    "quotaExceeded": "QUOTA_EXCEEDED",
+}
+"""What compute calls in an operation's errors what it gives as a reason at once."""
+
+
+def label(target: str, verb: str) -> str:
+    """A name for a new operation."""
+    return f"operation-{stamp()}-{number(target + verb + str(time.time_ns()), 13)}"
+
+
+def begin(call: Call, named: str, verb: str, resource: Object, task: str, args: Object) -> Object:
+    """Starts the operation `named` on a resource, in the resource's own scope."""
+    link = resource["selfLink"]
+    parent = link.rsplit("/", 2)[0]
     operation: Object = {
         "kind": "compute#operation",
-        "id": number(name, 19),
-        "name": label,
+        "id": number(f"{parent}/{named}", 19),
+        "name": named,
         "operationType": verb,
-        "targetLink": f"{BASE}/projects/{call.project}/{target}",
-        "targetId": number(target, 19),
+        "targetLink": link,
+        "targetId": resource["id"],
         "status": "RUNNING",
         "user": "rehearsal@example.com",
         "progress": 0,
         "insertTime": now(),
         "startTime": now(),
-        "selfLink": f"{BASE}/{name}",
+        "selfLink": f"{parent}/operations/{named}",
     }
-    if scope != "global":
-        kind, place = scope.split("/")
-        operation[kind[:-1]] = f"{BASE}/projects/{call.project}/{kind}/{place}"
-    last = target.rsplit("/", 1)[-1]
-    call.world.run(KIND, name, operation, SECONDS * call.world.pace(call.method, last), task, args)
-    return operation
+    if "/regions/" in parent:
+        operation["region"] = parent
+    seconds = SECONDS * call.world.pace(call.method, resource["name"])
+    call.world.run(KIND, f"{parent}/operations/{named}".removeprefix(f"{BASE}/"), operation, seconds, task, args)
+    return shown(operation)
 
 
 def shown(operation: Object) -> Object:
@@ -44,28 +59,24 @@ def shown(operation: Object) -> Object:
     visible = {key: value for key, value in operation.items() if not key.startswith("_") and key != "error"}
     error = operation.get("error")
     if error:
-        code = (
-            "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE"
-            if error["_reason"] == "resourceInUseByAnotherResource"
-            else error["_status"]
-        )
+        code = CODES.get(error["_reason"], error["_status"])
         visible["error"] = {"errors": [{"code": code, "message": error["message"]}]}
-        visible |= {"httpErrorStatusCode": 400, "httpErrorMessage": "BAD REQUEST"}
+        http = {"RESOURCE_NOT_FOUND": (404, "NOT FOUND"), "QUOTA_EXCEEDED": (403, "FORBIDDEN")}.get(code, (400, "BAD REQUEST"))
+        visible |= {"httpErrorStatusCode": http[0], "httpErrorMessage": http[1]}
     return visible
 
 
 def _scope(call: Call) -> str:
-    for key in ("region", "zone"):
-        if key in call.params:
-            return f"{key}s/{call.params[key]}"
-    return "global"
+    if "region" in call.params:
+        return f"regions/{region(call)}"
+    return f"zones/{zone(call)}" if "zone" in call.params else "global"
 
 
 def _find(world: World, call: Call) -> Object:
-    name = f"projects/{call.project}/{_scope(call)}/operations/{call.params['operation']}"
+    name = f"projects/{project(call)}/{_scope(call)}/operations/{call.params['operation']}"
     operation = world.store.get(KIND, name)
     if operation is None:
-        raise not_found(f"The resource '{name}' was not found")
+        raise absent(name)
     return operation
 
 
@@ -74,6 +85,7 @@ def _get(call: Call) -> Object:
 
 
 def _wait(call: Call) -> Object:
+    """Answers when the operation is done, or as it stands after a while, as Google's does."""
     deadline = time.monotonic() + WAIT_S
     while (operation := _find(call.world, call))["status"] != "DONE" and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -81,17 +93,8 @@ def _wait(call: Call) -> Object:
 
 
 def _list(call: Call) -> Object:
-    prefix = f"projects/{call.project}/{_scope(call)}/operations/"
-    return {"kind": "compute#operationList", "items": [shown(o) for o in call.world.store.list(KIND, prefix)]}
-
-
-def in_use(kind: str, resource: str, user: str) -> ApiError:
-    """The refusal to delete what something else stands on."""
-    return ApiError(
-        400,
-        f"The {kind} resource '{resource}' is already being used by '{user}'",
-        reason="resourceInUseByAnotherResource",
-    )
+    path = f"projects/{project(call)}/{_scope(call)}/operations"
+    return listing.page(call, "operation", path, [shown(o) for o in call.world.store.list(KIND, f"{path}/")])
 
 
 HANDLERS: dict[str, Handler] = {

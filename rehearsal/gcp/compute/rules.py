@@ -87,8 +87,8 @@ def _firewall(world: World, path: str, resource: Object, before: Object | None) 
         for n, text in enumerate(resource.get(list_, [])):
             _block(f"resource.{list_}[{n}]", text)
     if resource["direction"] == "EGRESS":
-        for field in ("sourceRanges", "sourceTags", "sourceServiceAccounts"):
-            if resource.get(field) and field != "sourceRanges":
+        for field in ("sourceTags", "sourceServiceAccounts"):
+            if resource.get(field):
                 raise wrong(f"resource.{field}", resource[field], "Sources of that kind cannot be specified for EGRESS firewalls.")
     tags, accounts = (any(resource.get(f"{side}{kind}") for side in ("source", "target")) for kind in ("Tags", "ServiceAccounts"))
     if tags and accounts:

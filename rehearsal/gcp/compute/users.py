@@ -49,7 +49,7 @@ def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str
     if plural == "resourcePolicies":
         yield from _pools(world, path)
     if plural in ("subnetworks", "addresses"):
-        yield from _gateways(world, self_link)
+        yield from gateways(world, self_link)
     if plural == "subnetworks":
         yield from (path_of(a["selfLink"]) for a in world.store.list("compute-addresses") if a.get("subnetwork") == self_link)
 
@@ -70,7 +70,7 @@ def _pools(world: World, path: str) -> Iterator[str]:
             yield name
 
 
-def _gateways(world: World, self_link: str) -> Iterator[str]:
+def gateways(world: World, self_link: str) -> Iterator[str]:
     for router in world.store.list("compute-routers"):
         for nat in router.get("nats", []):
             if self_link in nat.get("natIps", []) or self_link in [row["name"] for row in nat.get("subnetworks", [])]:

@@ -62,7 +62,9 @@ def shown(operation: Object) -> Object:
         visible["statusMessage"] = visible["detail"] = error["message"]
         if error["_reason"].startswith("GCE_"):
             condition = {"code": error["_reason"], "canonicalCode": error["_status"], "message": error["message"]}
-            visible["nodepoolConditions" if "/nodePools/" in operation["_target"] else "clusterConditions"] = [condition]
+            visible["nodepoolConditions" if "/nodePools/" in operation["_target"] else "clusterConditions"] = [
+                condition
+            ]
     return visible
 
 

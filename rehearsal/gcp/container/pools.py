@@ -15,6 +15,7 @@ from rehearsal.gke import nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
 
+
 def save(world: World, name: str, pool: Object) -> None:
     world.store.put("pools", name, pool)
 

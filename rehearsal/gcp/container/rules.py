@@ -151,4 +151,6 @@ def _check_duration(config: Object) -> None:
         return
     match = re.fullmatch(r"(\d+)(?:\.\d+)?s", str(text))
     if match is None or not 0 < int(match.group(1)) <= LONGEST_RUN_S:
-        raise invalid(f'Invalid value for field "node_pool.config.max_run_duration": "{text}". Must be at most {LONGEST_RUN_S}s.')
+        raise invalid(
+            f'Invalid value for field "node_pool.config.max_run_duration": "{text}". Must be at most {LONGEST_RUN_S}s.'
+        )

@@ -93,7 +93,9 @@ def _update(call: Call) -> Object:
     cluster = names.cluster(call)
     if not update:
         raise invalid("At least one of the fields in update must be set.")
-    of_pools = {"desiredNodeVersion", "desiredNodePoolId", "desiredNodePoolAutoscaling", "desiredImageType"} & set(update)
+    of_pools = {"desiredNodeVersion", "desiredNodePoolId", "desiredNodePoolAutoscaling", "desiredImageType"} & set(
+        update
+    )
     if of_pools:
         return _update_pools(call, update)
     change: Object = {}
@@ -156,7 +158,9 @@ def _set_maintenance(call: Call) -> Object:
 
 
 def _update_master(call: Call) -> Object:
-    return _change(call, "UPGRADE_MASTER", {"currentMasterVersion": resolve(call.world, call.body.get("masterVersion", ""))})
+    return _change(
+        call, "UPGRADE_MASTER", {"currentMasterVersion": resolve(call.world, call.body.get("masterVersion", ""))}
+    )
 
 
 _BOTH: dict[str, Handler] = {
@@ -176,7 +180,11 @@ _NAMES: tuple[tuple[str, str, Handler], ...] = (
 """The same call under its name by location, and by zone."""
 
 HANDLERS: dict[str, Handler] = {
-    **{f"container.projects.{style}.clusters.{verb}": h for style in ("locations", "zones") for verb, h in _BOTH.items()},
+    **{
+        f"container.projects.{style}.clusters.{verb}": h
+        for style in ("locations", "zones")
+        for verb, h in _BOTH.items()
+    },
     **{f"container.projects.locations.clusters.{verb}": h for verb, _, h in _NAMES},
     **{f"container.projects.zones.clusters.{verb}": h for _, verb, h in _NAMES},
 }

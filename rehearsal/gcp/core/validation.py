@@ -76,17 +76,19 @@ def _message(reading: _Reading, name: str, value: Any, path: str) -> Any:
 
 
 def _value(reading: _Reading, schema: dict[str, Any], value: Any, path: str, enum: str) -> Any:
-    if "$ref" in schema:
-        return _message(reading, schema["$ref"], value, path)
-    kind = schema.get("type", "any")
+    kind = "message" if "$ref" in schema else schema.get("type", "any")
     if kind == "array":
         if not isinstance(value, list):
             value = [value]  # the front end takes one value for a list of one
         return [_value(reading, schema["items"], item, f"{path}[{n}]", enum) for n, item in enumerate(value)]
     if isinstance(value, list) and kind != "any":
         parent, _, last = path.rpartition(".")
-        reading.faults.append((parent, _unknown(_camel(last), parent, "Proto field is not repeating, cannot start list.")))
+        reading.faults.append(
+            (parent, _unknown(_camel(last), parent, "Proto field is not repeating, cannot start list."))
+        )
         return None
+    if kind == "message":
+        return _message(reading, schema["$ref"], value, path)
     if kind == "object":
         return _mapping(reading, schema, value, path, enum)
     return _scalar(reading, schema, kind, value, path, enum)
