@@ -7,12 +7,16 @@ id (`refresh --import-pending-creates`), one that does not is forgotten.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
-from operations.engine import Engine
+from operations.engine import Engine, OperationError
 from operations.kube import Cluster
 from rehearsal.lifecycle import RehearsalError, google
+
+SETTLE_TIMEOUT_S = 300.0
+MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")
 
 _GOOGLE_IDS: dict[str, str] = {
     "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
@@ -35,6 +39,7 @@ def recover(engine: Engine, say: Callable[[str], None]) -> None:
     pending = engine.state().get("pending_operations") or []
     if not pending:
         return
+    settle(engine)
     creating = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
     found = {r["urn"]: id_ for r in creating if (id_ := resource_id(r)) is not None and exists(engine, r, id_)}
     say(f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over")
@@ -44,6 +49,26 @@ def recover(engine: Engine, say: Callable[[str], None]) -> None:
         for word in ("--import-pending-creates", urn, "--import-pending-creates", id_)
     ]
     engine.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", *words, quiet=True)
+
+
+def settle(engine: Engine) -> None:
+    """Waits until Google has finished what the killed engine had asked for: only then can be seen what there is.
+
+    Raises OperationError after SETTLE_TIMEOUT_S.
+    """
+    deadline = time.monotonic() + SETTLE_TIMEOUT_S
+    while True:
+        state = google(engine.layout, "GET", "/_rehearsal/state")
+        moving = [
+            name for kind in ("clusters", "pools") for name, thing in state[kind].items() if thing["status"] in MOVING
+        ]
+        if not moving:
+            return
+        if time.monotonic() > deadline:
+            raise OperationError(
+                f"still changing after {SETTLE_TIMEOUT_S:.0f} s: {', '.join(moving)}\n  Look: make status"
+            )
+        time.sleep(0.5)
 
 
 def resource_id(resource: dict[str, Any]) -> str | None:
@@ -91,7 +116,11 @@ def _cluster_has(engine: Engine, inputs: dict[str, Any]) -> bool:
     if not cluster.found(group):
         return False
     plural = next(
-        (r["name"] for r in cluster.call("GET", group)["resources"] if r["kind"] == inputs["kind"] and "/" not in r["name"]),
+        (
+            r["name"]
+            for r in cluster.call("GET", group)["resources"]
+            if r["kind"] == inputs["kind"] and "/" not in r["name"]
+        ),
         None,
     )
     namespace = inputs["metadata"].get("namespace")

@@ -140,7 +140,11 @@ def _together(after: dict[str, Sequence[str]], chips: dict[str, int], capacity: 
 def own_pools(line: JobLine) -> bool:
     """Whether all pods of each slice were on one pool, and no two slices on the same."""
     pools = list(line.slices.values())
-    return len(pools) == line.wanted and all(len(p) == 1 for p in pools) and len(frozenset().union(*pools)) == line.wanted > 0
+    return (
+        len(pools) == line.wanted
+        and all(len(p) == 1 for p in pools)
+        and len(frozenset().union(*pools)) == line.wanted > 0
+    )
 
 
 def ran_after(line: JobLine, other: JobLine) -> bool:

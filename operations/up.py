@@ -86,6 +86,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
     """Reads the jobs until all have ended, and says what changes. Raises OperationError on a timeout."""
     cluster = Cluster(layout, plan.settings.cluster.name)
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
+    lines: list[JobLine] | None
     while True:
         try:
             lines = read_lines(cluster, plan)

@@ -107,7 +107,8 @@ def simulated_only(patterns: Sequence[str]) -> list[Expression]:
     for pattern in patterns:
         re.compile(pattern)
     either = "|".join(f"({pattern})" for pattern in patterns)
-    return [{"key": f"(.spec.containers + (.spec.initContainers // []))[].image | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
+    images = "(.spec.containers + (.spec.initContainers // []))[].image"
+    return [{"key": f"{images} | select(test({json.dumps(either)}) | not)", "operator": "Exists"}]
 
 
 def _stage(
@@ -157,4 +158,4 @@ def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]
 
 def render(patterns: Sequence[str], pod_duration_ms: int) -> str:
     """The stages as the YAML that kwok reads with --config."""
-    return yaml.safe_dump_all(stages(patterns, pod_duration_ms), sort_keys=False)
+    return str(yaml.safe_dump_all(stages(patterns, pod_duration_ms), sort_keys=False))

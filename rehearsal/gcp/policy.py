@@ -13,6 +13,7 @@ from rehearsal.gcp.core import ApiError, Call, Object, World, invalid
 
 KIND = "policies"
 VERSIONS = (0, 1, 3)
+BASIC = ("roles/owner", "roles/editor", "roles/viewer")
 _MEMBERS = frozenset({"user", "group", "domain", "serviceAccount", "principal", "principalSet", "deleted"})
 _EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
 
@@ -26,6 +27,11 @@ def _etag(name: str, saved: Object) -> str:
         return "ACAB"  # what Google answers for a policy that nobody has set
     digest = hashlib.sha256(json.dumps([name, saved], sort_keys=True).encode()).digest()
     return base64.b64encode(b"\x07" + digest[:7]).decode()
+
+
+def same_bytes(text: str) -> str:
+    """Base 64 in one spelling. Clients may write back in the URL's alphabet what they read in the other, as `gcloud` does."""
+    return text.replace("-", "+").replace("_", "/")
 
 
 def read_policy(world: World, name: str, version: int = 1) -> Object:
@@ -56,7 +62,7 @@ def write_policy(world: World, name: str, policy: Object, mask: str = "") -> Obj
     """Replaces a policy. Raises ApiError when it was changed since it was read, or when it cannot be."""
     with world.store.lock:
         saved = _saved(world, name)
-        if policy.get("etag") not in (None, "", _etag(name, saved)):
+        if same_bytes(policy.get("etag", "")) not in ("", same_bytes(_etag(name, saved))):
             raise ApiError(
                 409,
                 "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.",
@@ -81,6 +87,8 @@ def _check(world: World, policy: Object, bindings: list[Object], before: list[Ob
         role = binding.get("role", "")
         if not role.startswith(("roles/", "projects/", "organizations/")) or "_withcond_" in role:
             raise invalid(f"Role {role} is not supported for this resource.")
+        if role in BASIC and "condition" in binding:
+            raise invalid(f"Conditions can't be set on basic roles, and {role} is one.")
     for member in sorted({m for binding in bindings for m in binding["members"]}):
         _must_exist(world, member)
 

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
+from rehearsal.gcp.compute.kinds import KINDS
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
@@ -133,7 +134,7 @@ class Server:
         kinds = (
             "clusters",
             "pools",
-            *(f"compute-{kind.plural}" for kind in compute.resources.KINDS),
+            *(f"compute-{kind.plural}" for kind in KINDS),
             iam.KIND,
             "policies",
             "services",
@@ -143,7 +144,7 @@ class Server:
     def _leftovers(self, request: Request) -> Response:
         """All that a destroyed platform should not leave: resources, bindings, and what was in a cluster when it was deleted."""
         store = self.world.store
-        compute_kinds = [f"compute-{kind.plural}" for kind in compute.resources.KINDS]
+        compute_kinds = [f"compute-{kind.plural}" for kind in KINDS]
         found: dict[str, Any] = {
             kind.removeprefix("compute-"): store.names(kind) for kind in ("clusters", "pools", *compute_kinds, iam.KIND)
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +89,12 @@ def diff(kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Seque
 
 
 def _is_ignored(path: str, ignored: Sequence[str]) -> bool:
-    return any(path == entry or path.startswith((f"{entry}.", f"{entry}[")) for entry in ignored)
+    """Whether a path is one of these or inside it; `*` stands for any index or key."""
+    return any(re.match(_ignoring(entry), path) for entry in ignored)
+
+
+def _ignoring(entry: str) -> str:
+    return re.escape(entry).replace(r"\*", r"[^.\[\]]+") + r"($|[.\[])"
 
 
 def _same_given_name(kind: Kind, state: Values, inputs: Values) -> bool:
@@ -117,7 +123,9 @@ def preview_create(kind: Kind, cloud: Cloud, inputs: Values) -> dict[str, Any]:
     return {**open_, **kind.complete(wanted, {}), **wanted, **kind.planned(cloud, wanted)}
 
 
-def read(kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def read(
+    kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """(outputs, inputs), or None when it is gone. With no state it is an import."""
     job = _job(kind, cloud, "create", seconds)
     known = {name: value for name, value in state.items() if name != META} if state else kind.parse(identity, cloud)
@@ -138,17 +146,20 @@ def canonical(kind: Kind, cloud: Cloud, identity: str) -> str:
     return re.sub(r"\(\?P<(\w+)>(?:[^()\[\]]|\[[^\]]*\])*\)", lambda match: str(parts.get(match[1], "")), full)
 
 
-def update(kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float, ignored: Sequence[str] = ()) -> dict[str, Any]:
+def update(
+    kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float, ignored: Sequence[str] = ()
+) -> dict[str, Any]:
     _refuse_unknown(inputs)
     changed = diff(kind, cloud, state, inputs, ignored).changes
     job = _job(kind, cloud, "update", seconds)
     return finished(kind, kind.update(job, identity, state, stripped(inputs), changed))
 
 
-def preview_update(kind: Kind, cloud: Cloud, state: Values, inputs: Values) -> dict[str, Any]:
+def preview_update(kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()) -> dict[str, Any]:
     wanted = kind.effective(cloud, stripped(inputs))
-    gone = {change.path for change in diff(kind, cloud, state, inputs).changes if change.verb is diffs.Verb.DELETE}
-    return {name: value for name, value in _over(state, wanted).items() if name not in gone}
+    changed = diff(kind, cloud, state, inputs, ignored).changes
+    gone = {change.path for change in changed if change.verb is diffs.Verb.DELETE}
+    return marked(kind, {name: value for name, value in _over(state, wanted).items() if name not in gone})
 
 
 def _over(old: Any, new: Any) -> Any:
@@ -187,10 +198,15 @@ def stripped(value: Any) -> Any:
 def finished(kind: Kind, outputs: Values) -> dict[str, Any]:
     """Outputs as they go into the state: with secrets marked, and Terraform's notes."""
     timeouts = {verb: minutes * 60 * 10**9 for verb, minutes in kind.minutes.items()}
-    result = {name: value for name, value in stripped(outputs).items() if value is not None}
+    return {**marked(kind, stripped(outputs)), META: json.dumps({_TIMEOUTS: timeouts}, separators=(",", ":"))}
+
+
+def marked(kind: Kind, outputs: Values) -> dict[str, Any]:
+    """With those parts as secrets that the schema calls sensitive."""
+    result = {name: copy.deepcopy(value) for name, value in outputs.items() if value is not None}
     for path in (path for path, rule in kind.table.items() if rule.secret):
         _mark(result, path.split("."))
-    return {**result, META: json.dumps({_TIMEOUTS: timeouts}, separators=(",", ":"))}
+    return result
 
 
 def _mark(values: Any, path: Iterable[str]) -> None:

@@ -43,7 +43,7 @@ def _newest(channel: Values) -> str:
 def zones(cloud: Cloud, args: Values) -> dict[str, Any]:
     """A region's zones, in order."""
     project, region = cloud.project_of(args), cloud.region_of(args)
-    query = {"filter": f"(region eq .*/regions/{region})"}
+    query: dict[str, Any] = {"filter": f"(region eq .*/regions/{region})"}
     if args.get("status"):
         query["filter"] += f" (status eq {args['status']})"
     listed = cloud.rest.call("compute", "GET", f"projects/{project}/zones", **query).get("items", [])

@@ -48,7 +48,8 @@ def rules(flags: str, *paths: str, **other: Any) -> dict[str, Rule]:
     unknown = set(named) - _FLAGS
     if unknown:
         raise ValueError(f"no such flag of a rule: {', '.join(sorted(unknown))}")
-    rule = Rule(**{flag: True for flag in named}, **other)
+    settings: dict[str, Any] = {**dict.fromkeys(named, True), **other}
+    rule = Rule(**settings)
     return {path: rule for path in paths}
 
 

@@ -45,7 +45,7 @@ def _answering(method: M) -> M:
             context.abort(grpc.StatusCode.CANCELLED, str(error))
         except (GoogleError, OperationError, ProviderError) as error:
             context.abort(grpc.StatusCode.UNKNOWN, one_error(str(error)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 the engine has to be told, whatever it is
             _LOG.exception("%s failed", method.__name__)
             context.abort(grpc.StatusCode.INTERNAL, f"the gcp provider failed in {method.__name__}: {error!r}")
         raise AssertionError("abort raises")
@@ -136,7 +136,11 @@ class Provider(ResourceProviderServicer):
 
     @_answering
     def Check(self, request: Any, context: Any) -> Any:
-        kind = engine.kind_of(_token(request.urn))
+        try:
+            kind = engine.kind_of(_token(request.urn))
+        except ProviderError as error:
+            # As a failed check, other resources are still looked at, and the engine names this one.
+            return provider_pb2.CheckResponse(failures=[provider_pb2.CheckFailure(reason=str(error))])
         old, _ = wire.decode(request.olds)
         news, secrets = wire.decode(request.news)
         inputs, failures = engine.check(kind, old, news, _naming(request))
@@ -178,7 +182,7 @@ class Provider(ResourceProviderServicer):
         state, _ = wire.decode(request.olds)
         inputs, secrets = wire.decode(request.news)
         if request.preview:
-            outputs = engine.preview_update(kind, cloud, state, inputs)
+            outputs = engine.preview_update(kind, cloud, state, inputs, list(request.ignoreChanges))
         else:
             outputs = engine.update(kind, cloud, request.id, state, inputs, request.timeout, list(request.ignoreChanges))
         return provider_pb2.UpdateResponse(properties=_outputs(outputs, secrets))

@@ -50,6 +50,13 @@ def test_a_policy_is_written_only_over_the_one_that_was_read(gcp: Gcp) -> None:
     assert "There were concurrent policy changes" in answer["error"]["message"]
 
 
+def test_an_etag_may_come_back_in_the_other_alphabet(gcp: Gcp) -> None:
+    """`gcloud` reads bytes and writes them as URL-safe base 64."""
+    for n in range(20):
+        etag = policy_of(gcp)["etag"].replace("+", "-").replace("/", "_")
+        write(gcp, {"etag": etag, "bindings": [{"role": "roles/viewer", "members": [f"user:{n}@example.com"]}]})
+
+
 def test_members_of_one_role_are_kept_together_and_once(gcp: Gcp) -> None:
     account(gcp)
     people = ["user:b@example.com", "user:a@example.com", "user:a@example.com"]
@@ -74,12 +81,14 @@ def test_members_that_are_not_there(gcp: Gcp, member: str, words: str) -> None:
 
 def test_conditions_need_version_three(gcp: Gcp) -> None:
     account(gcp)
-    bindings = [{"role": "roles/viewer", "members": [MEMBER], "condition": CONDITION}]
+    bindings = [{"role": "roles/logging.logWriter", "members": [MEMBER], "condition": CONDITION}]
     gcp.refused(400, "POST", f"{V1}:setIamPolicy", {"policy": {"bindings": bindings}})
+    basic = {"version": 3, "bindings": [{**bindings[0], "role": "roles/viewer"}]}
+    assert "basic roles" in gcp.refused(400, "POST", f"{V1}:setIamPolicy", {"policy": basic})
     write(gcp, {"bindings": bindings, "version": 3})
     assert (policy_of(gcp, 3)["version"], policy_of(gcp, 3)["bindings"]) == (3, bindings)
     old = policy_of(gcp, 1)
-    assert old["version"] == 1 and old["bindings"][0]["role"].startswith("roles/viewer_withcond_")
+    assert old["version"] == 1 and old["bindings"][0]["role"].startswith("roles/logging.logWriter_withcond_")
     gcp.refused(400, "POST", f"{V1}:setIamPolicy", {"policy": old})
 
 

@@ -133,7 +133,8 @@ def test_gcloud_sees_the_pools(checkout: Checkout) -> None:
     if shutil.which("gcloud") is None:
         pytest.fail("gcloud is not on this machine; the README names it as a prerequisite of the tests")
     exports = checkout.make("-s", "gcloud-env").stdout
-    command = f"{exports}\ngcloud container node-pools list --cluster=multislice-cluster --location=us-west4 --project=rehearsal-project --format='value(name)'"
+    flags = "--cluster=multislice-cluster --location=us-west4 --project=rehearsal-project --format='value(name)'"
+    command = f"{exports}\ngcloud container node-pools list {flags}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, check=True, env=checkout.environment()
     )

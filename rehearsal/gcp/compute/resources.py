@@ -21,6 +21,7 @@ from rehearsal.gcp.compute.operations import begin, label
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, already_exists, now, number
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS
+from rehearsal.gcp.policy import same_bytes
 
 _GIVEN = frozenset({"id", "selfLink", "creationTimestamp", "kind", "fingerprint", "region", "gatewayAddress", "status", "name"})
 """Fields that are the server's to say once a resource is there."""
@@ -142,8 +143,8 @@ def _change(kind: Kind, verb: str) -> Handler:
     def change(call: Call) -> Object:
         with call.world.store.lock:
             resource = _existing(kind, call)
-            wanted = call.body.get("fingerprint")
-            if kind.plural == "subnetworks" and wanted not in (None, resource["fingerprint"]):
+            wanted = same_bytes(call.body.get("fingerprint", ""))
+            if kind.plural == "subnetworks" and wanted not in ("", same_bytes(resource["fingerprint"])):
                 raise ApiError(
                     412, "Supplied fingerprint does not match current metadata fingerprint.", reason="conditionNotMet"
                 )
@@ -152,6 +153,8 @@ def _change(kind: Kind, verb: str) -> Handler:
             kept = given if verb == "update" else resource
             if kind.plural == "networks" and "routingConfig" in stated:
                 stated["routingConfig"] = {**resource["routingConfig"], **stated["routingConfig"]}
+            if "enableFlowLogs" in stated and "logConfig" not in stated:
+                stated["logConfig"] = {**resource["logConfig"], "enable": stated["enableFlowLogs"]}
             changed = {**defaults.completed(kind.plural, {**kept, **stated}, project(call)), **given}
             return _begin(kind, call, verb, changed, resource)
 

@@ -43,11 +43,11 @@ class Store:
             self._objects.pop((kind, name), None)
             self._path(kind, name).unlink(missing_ok=True)
 
+    def names(self, kind: str, prefix: str = "") -> list[str]:
+        with self.lock:
+            return sorted(name for k, name in self._objects if k == kind and name.startswith(prefix))
+
     def list(self, kind: str, prefix: str = "") -> list[Object]:
         with self.lock:
             found = sorted(key for key in self._objects if key[0] == kind and key[1].startswith(prefix))
             return [copy.deepcopy(self._objects[key]) for key in found]
-
-    def names(self, kind: str, prefix: str = "") -> list[str]:
-        with self.lock:
-            return sorted(name for k, name in self._objects if k == kind and name.startswith(prefix))

@@ -122,8 +122,8 @@ def _private(inputs: Values, done: set[str]) -> Iterator[Call]:
         update = {"desiredControlPlaneEndpointsConfig": cluster_body.control_plane_endpoints(inputs)}
         yield _update(update, "updating GKE control plane endpoints config")
     if private.get("enablePrivateNodes") is not None:
-        update = {"desiredDefaultEnablePrivateNodes": bool(private["enablePrivateNodes"])}
-        yield _update(update, "updating GKE cluster private nodes")
+        nodes = bool(private["enablePrivateNodes"])
+        yield _update({"desiredDefaultEnablePrivateNodes": nodes}, "updating GKE cluster private nodes")
 
 
 def _node_defaults(sent: dict[str, Any]) -> Iterator[Call]:
