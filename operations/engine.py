@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,10 +54,21 @@ class Engine:
     def exists(self) -> bool:
         return any((self.layout.stacks / ".pulumi" / "stacks").rglob(f"{self.stack}.json"))
 
-    def state(self) -> dict[str, Any]:
+    def export(self) -> dict[str, Any]:
         """The stack's state as the engine exports it."""
         exported: dict[str, Any] = json.loads(self.run("stack", "export", quiet=True).stdout)
-        return exported.get("deployment") or {}
+        return exported
+
+    def state(self) -> dict[str, Any]:
+        """The deployment in the stack's state; empty before the first `up`."""
+        return self.export().get("deployment") or {}
+
+    def replace(self, state: dict[str, Any]) -> None:
+        """Hands the engine a changed state, which it checks."""
+        with tempfile.NamedTemporaryFile("w", dir=self.layout.run, suffix=".json") as handle:
+            json.dump(state, handle)
+            handle.flush()
+            self.run("stack", "import", "--file", handle.name, quiet=True)
 
     def outputs(self) -> dict[str, Any]:
         shown: dict[str, Any] = json.loads(self.run("stack", "output", "--json", quiet=True).stdout)

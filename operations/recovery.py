@@ -1,8 +1,8 @@
 """Picks up what a killed engine left: the stack's lock, and resources whose creation it never recorded the end of.
 
 The engine notes each creation before it starts. When it is killed in between, the note stays (`pending_operations`) and nobody
-knows whether the object exists. Here each is looked up where it would be: one that exists is handed to the engine by its
-id (`refresh --import-pending-creates`), one that does not is forgotten.
+knows whether the object exists. Here each is looked up where it would be: one that exists goes into the state by its id,
+and a refresh reads what it is; one that does not is forgotten.
 """
 
 from __future__ import annotations
@@ -36,19 +36,24 @@ def recover(engine: Engine, say: Callable[[str], None]) -> None:
     """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended by itself."""
     if engine.unlock():
         say("  the last engine was killed: its lock is taken away")
-    pending = engine.state().get("pending_operations") or []
+    state = engine.export()
+    deployment = state.get("deployment") or {}
+    pending = deployment.get("pending_operations") or []
     if not pending:
         return
     settle(engine)
     creating = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
     found = {r["urn"]: id_ for r in creating if (id_ := resource_id(r)) is not None and exists(engine, r, id_)}
     say(f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over")
-    words = [
-        word
-        for urn, id_ in found.items()
-        for word in ("--import-pending-creates", urn, "--import-pending-creates", id_)
-    ]
-    engine.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", *words, quiet=True)
+    deployment["pending_operations"] = []
+    deployment["resources"] += [adopted(r, found[r["urn"]]) for r in creating if r["urn"] in found]
+    engine.replace(state)
+    engine.run("refresh", "--yes", "--skip-preview", quiet=True)
+
+
+def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
+    """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
+    return {**resource, "id": id_, "custom": True, "outputs": resource.get("inputs", {})}
 
 
 def settle(engine: Engine) -> None:

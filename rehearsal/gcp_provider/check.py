@@ -22,6 +22,20 @@ class Failure:
     reason: str
 
 
+def unplayed(values: Any, table: Rules, path: str = "", rule_path: str = "") -> Iterator[Failure]:
+    """Properties of the package that this provider does not have."""
+    if isinstance(values, list):
+        for index, entry in enumerate(values):
+            yield from unplayed(entry, table, f"{path}[{index}]", rule_path)
+    elif isinstance(values, Mapping):
+        for name, value in values.items():
+            here = join(rule_path, name)
+            if here in table and table[here].unplayed:
+                yield Failure(join(path, name), f"{name} is not played by the rehearsal's gcp provider")
+            else:
+                yield from unplayed(value, table, join(path, name), here)
+
+
 def failures(types: Mapping[str, Property], values: Mapping[str, Any], path: str = "") -> Iterator[Failure]:
     """All that is wrong, deepest parts included. A value that is not known yet is not wrong."""
     for name, value in values.items():

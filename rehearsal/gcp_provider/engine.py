@@ -48,7 +48,7 @@ class Naming:
 
 def check(kind: Kind, old: Values, news: Values, naming: Naming) -> tuple[dict[str, Any], list[checks.Failure]]:
     """The inputs as they go into the state, and what is wrong with them."""
-    found = list(checks.failures(kind.types.inputs, news))
+    found = [*checks.failures(kind.types.inputs, news), *checks.unplayed(news, kind.table)]
     if found:
         return dict(news), found
     inputs = checks.with_defaults(kind.types.inputs, checks.converted(kind.types.inputs, news), kind.table)
@@ -133,7 +133,7 @@ def read(
     if outputs is None:
         return None
     types = kind.types.inputs
-    refreshed = inputs_from(inputs, outputs, types) if inputs else imported(types, outputs, kind.table)
+    refreshed = inputs_from(inputs, outputs, types, kind.table) if inputs else imported(types, outputs, kind.table)
     return finished(kind, outputs), refreshed
 
 

@@ -71,7 +71,7 @@ def flatten(types: Mapping[str, Property], rest: Mapping[str, Any], table: Rules
     result: dict[str, Any] = {}
     for name, prop in types.items():
         rule = table.get(join(path, name), PLAIN)
-        if rule.local or rule.write_only:
+        if rule.local or rule.write_only or rule.unplayed:
             continue
         value = _read(prop.kind, look(rest, rule.api or name), rule, table, join(path, name))
         if value is not None:
@@ -116,24 +116,31 @@ def kept(types: Mapping[str, Property], inputs: Mapping[str, Any], table: Rules)
     }
 
 
-def inputs_from(old: Mapping[str, Any], outputs: Mapping[str, Any], types: Mapping[str, Property]) -> dict[str, Any]:
-    """The inputs a refresh finds: those the program stated, with the values that stand now."""
+def inputs_from(
+    old: Mapping[str, Any], outputs: Mapping[str, Any], types: Mapping[str, Property], table: Rules, path: str = ""
+) -> dict[str, Any]:
+    """The inputs a refresh finds: those the program stated, with the values that stand now.
+
+    Another form of the same value, a link where a name was stated, is no news.
+    """
     result: dict[str, Any] = {}
     for name, value in old.items():
         if name == DEFAULTS:
             result[name] = value
         elif name in types and name in outputs and not (is_zero(outputs[name]) and not is_zero(value)):
-            result[name] = _as_stated(value, outputs[name], types[name].kind)
+            suppress = table.get(join(path, name), PLAIN).suppress
+            same = suppress is not None and suppress(outputs[name], value)
+            result[name] = value if same else _as_stated(value, outputs[name], types[name].kind, table, join(path, name))
     return result
 
 
-def _as_stated(stated: Any, found: Any, kind: Kind) -> Any:
+def _as_stated(stated: Any, found: Any, kind: Kind, table: Rules, path: str) -> Any:
     """Only those parts of an object that were stated."""
     if kind.base == "object" and isinstance(stated, Mapping) and isinstance(found, Mapping):
-        return inputs_from(stated, found, properties(_class(kind)))
+        return inputs_from(stated, found, properties(_class(kind)), table, path)
     if kind.base == "list" and kind.of_objects and isinstance(stated, list) and len(stated) == len(found):
         types = properties(_class(kind.item))
-        return [inputs_from(one, other, types) for one, other in zip(stated, found, strict=True)]
+        return [inputs_from(one, other, types, table, path) for one, other in zip(stated, found, strict=True)]
     return found
 
 

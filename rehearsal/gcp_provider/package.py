@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import threading
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,9 +52,18 @@ def properties(cls: type) -> Mapping[str, Property]:
     }
 
 
-@cache
+_IMPORTING = threading.RLock()
+"""Python shows a module to other threads before it is complete; the engine asks for many resources at once."""
+
+
 def resource_types(token: str) -> ResourceTypes:
     """`gcp:container/nodePool:NodePool` -> the types of its arguments and of its state."""
+    with _IMPORTING:
+        return _resource_types(token)
+
+
+@cache
+def _resource_types(token: str) -> ResourceTypes:
     package, path, name = token.split(":")
     module_name = path.split("/")[0]
     module = importlib.import_module(f"pulumi_{package}.{module_name}")

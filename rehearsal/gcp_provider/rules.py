@@ -29,6 +29,8 @@ class Rule:
     zero: bool = False
     """Sent although it is zero, false or empty. Go's JSON leaves such values out otherwise."""
     secret: bool = False
+    unplayed: bool = False
+    """Known to the package, not to this provider: refused, so that nobody takes it for done."""
     default: Any = None
     api: str = ""
     """Where it is at Google, relative to its parent: dotted. Empty: under the same name."""
@@ -39,7 +41,7 @@ PLAIN = Rule()
 Rules = Mapping[str, Rule]
 """By dotted path in Pulumi's names; no indices: `nodeConfig.guestAccelerators.count`."""
 
-_FLAGS = frozenset({"force", "computed", "output", "unordered", "single", "local", "write_only", "zero", "secret"})
+_FLAGS = frozenset({"force", "computed", "output", "unordered", "single", "local", "write_only", "zero", "secret", "unplayed"})
 
 
 def rules(flags: str, *paths: str, **other: Any) -> dict[str, Rule]:

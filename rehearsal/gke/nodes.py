@@ -20,6 +20,7 @@ KEEP_EVERY_S = 5.0
 DRAIN_TIMEOUT_S = 60.0
 RETRY_S = 30.0
 POOL = "cloud.google.com/gke-nodepool"
+MACHINE = "node.kubernetes.io/instance-type"
 
 _lock = threading.RLock()
 """One change of nodes at a time: places in the address plan are handed out from what is there."""
@@ -43,10 +44,12 @@ def apply(world: World, pool: Object) -> None:
     wanted = dict(shapes.node_names(pool))
     with _api(cluster) as core:
         present = {n.metadata.name: n for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
-        _drain_and_remove(core, sorted(set(present) - set(wanted)))
+        machine = pool["config"]["machineType"]
+        other = {name for name, n in present.items() if n.metadata.labels.get(MACHINE) != machine}
+        _drain_and_remove(core, sorted((set(present) - set(wanted)) | other))
         with _lock:
             for name, zone in wanted.items():
-                if name not in present:
+                if name not in present or name in other:
                     _register(core, cluster, pool, name, zone)
                 else:
                     _relabel(core, pool, present[name], zone)
@@ -63,10 +66,21 @@ def _register(core: client.CoreV1Api, cluster: Object, pool: Object, name: str, 
 
 
 def _relabel(core: client.CoreV1Api, pool: Object, node: Any, zone: str) -> None:
-    """Labels and taints of the pool that were changed; what others put on the node stays."""
-    wanted = shapes.labels(pool, node.metadata.name, zone)
-    if any(node.metadata.labels.get(key) != value for key, value in wanted.items()):
-        core.patch_node(node.metadata.name, {"metadata": {"labels": wanted}})
+    """Labels and taints that the pool gained or lost; what others put on the node stays."""
+    wanted, notes = shapes.labels(pool, node.metadata.name, zone), shapes.applied(pool)
+    before = node.metadata.annotations or {}
+    known = {pair.split("=")[0] for pair in before.get(shapes.LABELS_APPLIED, "").split(",") if pair}
+    labels: Object = {**{key: None for key in known - set(wanted)}, **wanted}
+    if all(before.get(key) == value for key, value in notes.items()) and wanted.items() <= node.metadata.labels.items():
+        return
+    ours = set(before.get(shapes.TAINTS_APPLIED, "").split(","))
+    others = [
+        {"key": t.key, "value": t.value or "", "effect": t.effect}
+        for t in node.spec.taints or []
+        if f"{t.key}={t.value or ''}:{t.effect}" not in ours
+    ]
+    body = {"metadata": {"labels": labels, "annotations": notes}, "spec": {"taints": [*others, *shapes.taints(pool)]}}
+    core.patch_node(node.metadata.name, body, _content_type="application/merge-patch+json")
 
 
 def _await_ready(core: client.CoreV1Api, names: set[str]) -> None:

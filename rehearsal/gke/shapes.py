@@ -15,6 +15,8 @@ from rehearsal.network import ClusterNetwork
 
 _LETTERS = "0123456789bcdfghjklmnpqrstvwxz"
 PODS = 110
+LABELS_APPLIED = "node.gke.io/last-applied-node-labels"
+TAINTS_APPLIED = "node.gke.io/last-applied-node-taints"
 
 
 def node_names(pool: Object) -> list[tuple[str, str]]:
@@ -107,6 +109,15 @@ def taints(pool: Object) -> list[dict[str, str]]:
     return found
 
 
+def applied(pool: Object) -> dict[str, str]:
+    """The annotations in which GKE keeps what of a node's labels and taints came from its pool, to take it back when the pool changes."""
+    own = pool["config"].get("labels", {})
+    return {
+        LABELS_APPLIED: ",".join(f"{key}={own[key]}" for key in sorted(own)),
+        TAINTS_APPLIED: ",".join(sorted(f"{t['key']}={t.get('value', '')}:{t['effect']}" for t in taints(pool))),
+    }
+
+
 def capacity(pool: Object) -> tuple[dict[str, str], dict[str, str]]:
     """(capacity, allocatable): what the machine has, and what is left after GKE's reservations."""
     machine = MACHINES[pool["config"]["machineType"]]
@@ -153,7 +164,7 @@ def node(
         "labels": labels(pool, name, zone),
         "annotations": {
             "container.googleapis.com/instance_id": number(name, 19),
-            "node.gke.io/last-applied-node-labels": "",
+            **applied(pool),
         },
     }
     cidr = f"10.{64 + network.index}.{place}.0/24"

@@ -67,6 +67,14 @@ def test_how_a_node_was_provisioned(config: dict[str, Any], kind: str) -> None:
     assert shapes.labels(pool(**config), "n", "us-west4-a")["cloud.google.com/gke-provisioning"] == kind
 
 
+def test_a_node_says_what_its_pool_gave_it() -> None:
+    """By these GKE takes back what a pool loses, and leaves what others put on the node."""
+    assert shapes.applied(pool(labels={"b": "2", "a": "1"})) == {
+        "node.gke.io/last-applied-node-labels": "a=1,b=2",
+        "node.gke.io/last-applied-node-taints": "google.com/tpu=present:NoSchedule",
+    }
+
+
 def test_a_node_s_addresses_follow_the_cluster_s_plan() -> None:
     made, status = shapes.node(pool(), "n", "us-west4-a", 7, ClusterNetwork(2), "1.36.3-gke.1001000")
     assert made["spec"]["podCIDR"] == "10.66.7.0/24"

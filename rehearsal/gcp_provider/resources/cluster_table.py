@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rehearsal.gcp_provider.kind import DELETION_POLICY
-from rehearsal.gcp_provider.resources.node_config import NODE_CONFIG
+from rehearsal.gcp_provider.resources.node_config import NODE_CONFIG, containerd
 from rehearsal.gcp_provider.resources.pool_body import POOL
 from rehearsal.gcp_provider.rules import Rule, cidr_or_size, empty_or, last_segment, rules, under
 
@@ -35,14 +35,16 @@ _LOCAL = {
     **rules("local", "removeDefaultNodePool", "ignoreNodeCountChanges", "skipNodePoolRefresh", "rollbackSafeUpgrade"),
     **rules("local", "minMasterVersion", "desiredEmulatedVersion"),
     **rules("local force computed", "project", "location"),
-    **rules("local", "networkPerformanceConfig"),
     **rules("output local", "operation"),
 }
 _NAMES_AND_RANGES = {
     **rules("force", "name", "description"),
     **rules("force", "network", default="default", suppress=last_segment, api="networkConfig.network"),
     **rules("force computed", "subnetwork", suppress=last_segment, api="networkConfig.subnetwork"),
-    **rules("force computed", "clusterIpv4Cidr", "networkingMode"),
+    **rules("force computed", "clusterIpv4Cidr"),
+    # What it says is in `ipAllocationPolicy` at Google.
+    **rules("force computed local", "networkingMode"),
+    **rules("", "ipAllocationPolicy.podCidrOverprovisionConfig.disabled", api="disable"),
     **rules("force computed", "defaultMaxPodsPerNode", api="defaultMaxPodsConstraint.maxPodsPerNode"),
     **rules("computed unordered", "nodeLocations", api="locations"),
     **rules("force computed", "ipAllocationPolicy", "ipAllocationPolicy.podCidrOverprovisionConfig"),
@@ -69,7 +71,6 @@ _SWITCHES = {
     **rules("", "enableFqdnNetworkPolicy", default=False, api="networkConfig.enableFqdnNetworkPolicy"),
     **rules("computed", "privateIpv6GoogleAccess", api="networkConfig.privateIpv6GoogleAccess"),
     **rules("computed", "inTransitEncryptionConfig", api="networkConfig.inTransitEncryptionConfig"),
-    **rules("computed", "dataplaneOptimizationMode", api="networkConfig.dataplaneOptimizationMode"),
     **rules(
         "force computed", "datapathProvider", api="networkConfig.datapathProvider", suppress=empty_or("DATAPATH_PROVIDER_UNSPECIFIED")
     ),
@@ -82,13 +83,15 @@ _BLOCKS = {
     **rules("computed", "clusterTelemetry", "costManagementConfig", "workloadAltsConfig", "tpuConfig", "masterAuth"),
     **rules("computed", "privateClusterConfig", "enterpriseConfig", "podAutoscaling", "anonymousAuthenticationConfig"),
     **rules("computed", "rbacBindingConfig", "userManagedKeysConfig", "gkeAutoUpgradeConfig", "managedOpentelemetryConfig"),
-    **rules("computed", "autopilotClusterPolicyConfig", "nodeCreationConfig", "managedMachineLearningDiagnosticsConfig"),
-    **rules("computed", "controlPlaneEndpointsConfig", "autopilotPrivilegedAdmissions", "fleet", "confidentialNodes"),
+    **rules("computed", "nodeCreationConfig", "managedMachineLearningDiagnosticsConfig"),
+    **rules("computed", "controlPlaneEndpointsConfig", "fleet", "confidentialNodes"),
     **rules("computed", "defaultSnatStatus", api="networkConfig.defaultSnatStatus"),
     **rules("computed", "gatewayApiConfig", api="networkConfig.gatewayApiConfig"),
     **rules("computed", "serviceExternalIpsConfig", api="networkConfig.serviceExternalIpsConfig"),
     **rules("", "dnsConfig", api="networkConfig.dnsConfig"),
     **rules("computed", "clusterAutoscaling", api="autoscaling"),
+    **rules("computed", "networkPerformanceConfig", api="networkConfig.networkPerformanceConfig"),
+    **rules("unplayed", "autopilotClusterPolicyConfig", "autopilotPrivilegedAdmissions", "dataplaneOptimizationMode"),
     **rules("", "networkPolicy", "podSecurityPolicyConfig", "secretManagerConfig", "secretSyncConfig", suppress=_disabled),
     **rules("", "binaryAuthorization", suppress=_no_mode),
     **rules("", "maintenancePolicy", "resourceUsageExportConfig", "enableK8sBetaApis", "masterAuthorizedNetworksConfig"),
@@ -141,9 +144,20 @@ _INSIDE_BLOCKS = {
     **rules("computed", "nodePoolDefaults.nodeConfigDefaults.loggingVariant", api="loggingConfig.variantConfig.variant"),
     **rules("computed", "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled",
             api="nodeKubeletConfig.insecureKubeletReadonlyPortEnabled"),
-    **rules("unordered", "maintenancePolicy.maintenanceExclusions", "enableK8sBetaApis.enabledApis"),
+    **rules("unordered", "enableK8sBetaApis.enabledApis"),
+    **rules("unplayed", "maintenancePolicy.maintenanceExclusions", "maintenancePolicy.recurringMaintenanceWindow"),
+    **rules("", "maintenancePolicy.dailyMaintenanceWindow", api="window.dailyMaintenanceWindow"),
+    **rules("output", "maintenancePolicy.dailyMaintenanceWindow.duration"),
+    **rules("", "maintenancePolicy.recurringWindow", api="window.recurringWindow"),
+    **rules("", "maintenancePolicy.recurringWindow.startTime", api="window.startTime"),
+    **rules("", "maintenancePolicy.recurringWindow.endTime", api="window.endTime"),
+    **rules("", "notificationConfig.pubsub.filter.eventTypes", api="eventType"),
+    **rules("", "resourceUsageExportConfig.enableResourceConsumptionMetering", default=True, api="consumptionMeteringConfig.enabled"),
+    **rules("", "clusterAutoscaling.autoProvisioningDefaults.diskSize", default=100, api="diskSizeGb"),
+    **containerd("nodePoolDefaults.nodeConfigDefaults.containerdConfig"),
     **rules("force computed", "confidentialNodes.enabled", "confidentialNodes.confidentialInstanceType"),
-    **rules("output", "fleet.membership", "fleet.membershipId", "fleet.membershipLocation", "fleet.preRegistered"),
+    **rules("output", "fleet.membership", "fleet.preRegistered"),
+    **rules("output local", "fleet.membershipId", "fleet.membershipLocation"),
 }  # fmt: skip
 _READ_BACK = {
     **rules("output", "selfLink", "endpoint", "labelFingerprint", "tpuIpv4CidrBlock", "servicesIpv4Cidr"),

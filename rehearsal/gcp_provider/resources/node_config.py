@@ -28,6 +28,17 @@ def _googles(key: str) -> bool:
     return "cloud.google.com/" in key or key.startswith("goog-")
 
 
+def containerd(prefix: str) -> dict[str, Rule]:
+    """The registries of a node's containerd: lists that Pulumi names in the plural."""
+    hosts = f"{prefix}.registryHosts.hosts"
+    domains = f"{prefix}.privateRegistryAccessConfig.certificateAuthorityDomainConfigs"
+    return {
+        **rules("", domains, api="certificateAuthorityDomainConfig"),
+        **rules("", f"{hosts}.headers.values", api="value"),
+        **{key: rule for name in ("ca", "client", "header") for key, rule in rules("", f"{hosts}.{name}s", api=name).items()},
+    }
+
+
 NODE_CONFIG: dict[str, Rule] = {
     **rules("computed", "diskSizeGb", "diskType", "machineType", "loggingVariant"),
     **rules("computed", "loggingVariant", api="loggingConfig.variantConfig.variant"),
@@ -40,7 +51,10 @@ NODE_CONFIG: dict[str, Rule] = {
     **rules("force computed", "metadata", "minCpuPlatform", "serviceAccount", "localSsdCount"),
     **rules("force computed unordered", "oauthScopes"),
     **rules("force", "preemptible", "spot", "flexStart", "maxRunDuration", "nodeGroup", "bootDiskKmsKey"),
-    **rules("force", "enableConfidentialStorage", "localSsdEncryptionMode", "gpudirectStrategy"),
+    **rules("force", "enableConfidentialStorage", "localSsdEncryptionMode"),
+    **rules("unplayed", "gpudirectStrategy"),
+    **rules("force single", "nodeImageConfigs", api="nodeImageConfig"),
+    **containerd("containerdConfig"),
     **rules("force", "reservationAffinity", "reservationAffinity.consumeReservationType", "reservationAffinity.key"),
     **rules("force unordered", "reservationAffinity.values", "storagePools"),
     **rules("force computed", "guestAccelerators", api="accelerators"),

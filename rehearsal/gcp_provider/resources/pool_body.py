@@ -48,6 +48,7 @@ POOL: dict[str, Rule] = {
     **rules("force computed", "networkConfig.podIpv4CidrBlock", suppress=cidr_or_size),
     **rules("force computed", "networkConfig.subnetwork", suppress=last_segment),
     **rules("force computed", "networkConfig.podCidrOverprovisionConfig"),
+    **rules("", "networkConfig.podCidrOverprovisionConfig.disabled", api="disable"),
     **rules("computed zero", "networkConfig.enablePrivateNodes"),
     **rules("output", "instanceGroupUrls"),
     **rules("output local", "managedInstanceGroupUrls"),

@@ -21,12 +21,16 @@ class ResourcePolicy(ComputeKind):
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("force", "name", "description", "instanceSchedulePolicy", "diskConsistencyGroupPolicy"),
-        **rules("force", "diskConsistencyGroupPolicy.enabled", "groupPlacementPolicy", "workloadPolicy"),
+        **rules("force", "groupPlacementPolicy", "workloadPolicy"),
+        # Its being there says all.
+        **rules("force local", "diskConsistencyGroupPolicy.enabled"),
         **rules("force", "groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount"),
-        **rules("force", "groupPlacementPolicy.gpuTopology", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),
+        **rules("force", "groupPlacementPolicy.gpuTopology"),
         **rules("force", "groupPlacementPolicy.vmCount"),
         **rules("force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"),
-        **rules("force computed", "project"),
+        **rules("force computed local", "project"),
+        # Of the beta API only.
+        **rules("unplayed", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),
         **rules("force computed", "region", suppress=last_segment),
         **rules("output", "selfLink"),
     }

@@ -23,7 +23,7 @@ class Router(ComputeKind):
         **rules("write_only force", "params", "params.resourceManagerTags"),
         **rules("force", "network", "nccGateway", suppress=last_segment),
         **rules("force", "name", "encryptedInterconnectRouter"),
-        **rules("force computed", "project"),
+        **rules("force computed local", "project"),
         **rules("force computed", "region", suppress=last_segment),
         **rules("", "bgp.advertiseMode", default="DEFAULT"),
         **rules("", "bgp.keepaliveInterval", default=20),
