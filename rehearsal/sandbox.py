@@ -140,22 +140,28 @@ def enter(layout: Layout, argv: Sequence[str], environment: Mapping[str, str] | 
 
 
 def processes_named(layout: Layout, name: str) -> list[int]:
-    """The sandbox's processes of that name, as this machine numbers them."""
+    """The sandbox's processes of that name, as this machine numbers them, in whatever namespaces they have of their own."""
     first = first_process(layout)
-    if first is None:
-        return []
-    inside = os.readlink(f"/proc/{first}/ns/pid")
-    found = []
+    parents = {pid: parent for pid, (_, parent) in _table().items()}
+
+    def inside(pid: int) -> bool:
+        while pid in parents and pid != first:
+            pid = parents[pid]
+        return pid == first
+
+    return [pid for pid, (known, _) in _table().items() if first is not None and known == name and inside(pid)]
+
+
+def _table() -> dict[int, tuple[str, int]]:
+    """(name, parent) of every process."""
+    found = {}
     for entry in Path("/proc").iterdir():
-        try:
-            if (
-                entry.name.isdigit()
-                and (entry / "comm").read_text().strip() == name
-                and os.readlink(entry / "ns" / "pid") == inside
-            ):
-                found.append(int(entry.name))
-        except OSError:
-            continue
+        if entry.name.isdigit():
+            try:
+                head, tail = (entry / "stat").read_text().rsplit(")", 1)
+            except OSError:
+                continue
+            found[int(entry.name)] = (head.split("(", 1)[1], int(tail.split()[1]))
     return found
 
 

@@ -39,7 +39,7 @@ def _has_chips(pool: Object) -> bool:
 
 
 def _needs_policy(pool: Object) -> bool:
-    return pool["config"]["machineType"].startswith("tpu7x-")
+    return bool(pool["config"]["machineType"].startswith("tpu7x-"))
 
 
 def unsupported(pool: Object) -> ApiError | None:

@@ -66,7 +66,7 @@ def _plain_count(pool: Object) -> int:
 
 def _check_topology(pool: Object, machine: Machine, cluster: Object) -> int:
     floor = FLOORS.get(machine.family)
-    if floor and not at_least(pool.get("version", cluster["currentMasterVersion"]), floor):
+    if floor and not at_least(str(pool.get("version", cluster["currentMasterVersion"])), floor):
         raise invalid(f'Machine type "{machine.name}" requires GKE version {floor} or later.')
     wanted = pool.get("placementPolicy", {}).get("tpuTopology", "")
     if not wanted:
