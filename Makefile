@@ -45,7 +45,7 @@ kubectl-config: venv ## a kubeconfig for your own kubectl; prints its path
 	@$(PY) -m rehearsal kubeconfig $(ARGS)
 
 kubectl: venv ## kubectl against the rehearsal: make kubectl ARGS='get nodes'
-	@kubectl --kubeconfig "$$($(PY) -m rehearsal kubeconfig)" $(ARGS)
+	@config=$$($(PY) -m rehearsal kubeconfig) && kubectl --kubeconfig "$$config" $(ARGS)
 
 gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "$$(make -s gcloud-env)"
 	@$(PY) -m rehearsal gcloud-env

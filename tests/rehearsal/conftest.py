@@ -64,9 +64,9 @@ class Checkout:
         )
 
     def environment(self) -> dict[str, str]:
-        return {
-            k: v for k, v in os.environ.items() if k not in ("REHEARSAL_HOME", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL")
-        }
+        """Ours, without what points at another rehearsal or cluster, and without the outer make's own variables."""
+        taken = ("REHEARSAL_HOME", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ARGS", "KUBECTL_PORT")
+        return {key: value for key, value in os.environ.items() if key not in taken}
 
     def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Runs the engine inside the rehearsal on the local stack."""

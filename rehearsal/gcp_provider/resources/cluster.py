@@ -45,12 +45,8 @@ class Cluster(Kind):
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
 
     def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
-        """What the control plane's version has reached is no difference; neither is what an Autopilot cluster has of its own."""
-        result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
-        if inputs.get("removeDefaultNodePool"):
-            # Not a difference either: the pools of a cluster whose first pool was removed (initial_node_count stays 1).
-            result = [entry for entry in result if entry.top != "removeDefaultNodePool"]
-        return result
+        """What the control plane's version has reached is no difference."""
+        return [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
         cluster = ClusterName(job.cloud.project_of(inputs), job.cloud.location_of(inputs), inputs["name"])
