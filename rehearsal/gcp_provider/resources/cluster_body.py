@@ -138,8 +138,8 @@ def properties_of(job: Job, found: dict[str, Any], known: Values) -> dict[str, A
     read["nodeLocations"] = [entry for entry in found.get("locations", []) if entry != zone]
     read["networkingMode"] = "VPC_NATIVE" if look(found, "ipAllocationPolicy.useIpAliases") else "ROUTES"
     read["nodeConfig"] = node_config.shown(read.get("nodeConfig"), known.get("nodeConfig"))
-    stated = known.get("nodePools") if isinstance(known.get("nodePools"), list) else []
-    by_name = {pool.get("name"): pool for pool in stated or []}
+    stated = known.get("nodePools")
+    by_name = {pool.get("name"): pool for pool in stated} if isinstance(stated, list) else {}
     pools = found.get("nodePools", [])
     read["nodePools"] = [pool_body.properties_of(job, pool, by_name.get(pool["name"], {})) for pool in pools]
     read.update(_private(found))
