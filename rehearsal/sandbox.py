@@ -140,16 +140,31 @@ def enter(layout: Layout, argv: Sequence[str], environment: Mapping[str, str] | 
 
 
 def processes_named(layout: Layout, name: str) -> list[int]:
-    """The sandbox's processes of that name, as this machine numbers them, in whatever namespaces they have of their own."""
+    """The sandbox's processes of that name, as this machine numbers them.
+
+    One that was sent in by `enter` has its parent outside, and one that runs in a container has a process namespace of its
+    own: what counts is whether the process or any of its ancestors is in the sandbox's.
+    """
     first = first_process(layout)
-    parents = {pid: parent for pid, (_, parent) in _table().items()}
+    if first is None:
+        return []
+    table, home = _table(), _namespace(first)
 
     def inside(pid: int) -> bool:
-        while pid in parents and pid != first:
-            pid = parents[pid]
-        return pid == first
+        while pid in table:
+            if _namespace(pid) == home:
+                return True
+            pid = table[pid][1]
+        return False
 
-    return [pid for pid, (known, _) in _table().items() if first is not None and known == name and inside(pid)]
+    return [pid for pid, (known, _) in table.items() if known == name and inside(pid)]
+
+
+def _namespace(pid: int) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def _table() -> dict[int, tuple[str, int]]:
