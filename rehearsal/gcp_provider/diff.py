@@ -118,12 +118,11 @@ def _list(item: Kind | None, old: list[Any], new: list[Any], place: _Place) -> I
 
 def _unordered(old: list[Any], new: list[Any], place: _Place) -> Iterator[Change]:
     before, after = [_canonical(entry) for entry in old], [_canonical(entry) for entry in new]
-    for index, entry in enumerate(before):
-        if entry not in after:
-            yield place.entry(index).change(Verb.DELETE)
-    for index, entry in enumerate(after):
-        if entry not in before:
-            yield place.entry(index).change(Verb.ADD)
+    gone = {index for index, entry in enumerate(before) if entry not in after}
+    fresh = {index for index, entry in enumerate(after) if entry not in before}
+    for index in sorted(gone | fresh):
+        both = index in gone and index in fresh
+        yield place.entry(index).change(Verb.UPDATE if both else Verb.DELETE if index in gone else Verb.ADD)
 
 
 def _canonical(entry: Any) -> str:

@@ -149,7 +149,10 @@ def imported(types: Mapping[str, Property], outputs: Mapping[str, Any], table: R
     result: dict[str, Any] = {DEFAULTS: []}
     for name, prop in types.items():
         rule, value = table.get(name, PLAIN), outputs.get(name)
-        if rule.output or is_zero(value) or (rule.default is not None and value == rule.default and not prop.required):
+        if rule.output or (value == rule.default and not prop.required):
+            continue
+        # A zero says nothing, unless not saying it means something else: a network with `autoCreateSubnetworks: false`.
+        if is_zero(value) and not (rule.default and isinstance(value, bool | int)):
             continue
         result[name] = value
     return result

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
+from rehearsal.gcp_provider.cloud import Cloud
+from rehearsal.gcp_provider.diff import Change, Verb
 from rehearsal.gcp_provider.errors import GoogleError, InitError, OperationError, ProviderError
 from rehearsal.gcp_provider.kind import Autoname, Job, Kind, Values
 from rehearsal.gcp_provider.mapping import look
@@ -44,9 +45,22 @@ class Cluster(Kind):
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
 
+    def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
+        """The provider's own labels are labels of the cluster too."""
+        wanted = super().effective(cloud, inputs)
+        stated = wanted.get("resourceLabels", {})
+        if isinstance(stated, Mapping):
+            wanted["pulumiLabels"] = {**cloud.default_labels, **stated}
+        return wanted
+
     def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
-        """What the control plane's version has reached is no difference."""
-        return [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
+        """What the control plane's version has reached is no difference. The provider's default labels may be one."""
+        result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
+        there, labels = state.get("pulumiLabels"), inputs.get("pulumiLabels")
+        told = any(entry.top == "resourceLabels" for entry in result)
+        if not told and labels is not None and labels != ({} if there is None else there):
+            result.append(Change("pulumiLabels", Verb.UPDATE, force=False))
+        return result
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
         cluster = ClusterName(job.cloud.project_of(inputs), job.cloud.location_of(inputs), inputs["name"])
