@@ -13,9 +13,12 @@ PLURALS = {
     "ResourceFlavor": "resourceflavors",
     "ClusterQueue": "clusterqueues",
     "LocalQueue": "localqueues",
+    "AdmissionCheck": "admissionchecks",
+    "ProvisioningRequestConfig": "provisioningrequestconfigs",
     "JobSet": "jobsets",
+    "RayJob": "rayjobs",
 }
-CLUSTER_SCOPED = frozenset({"ResourceFlavor", "ClusterQueue"})
+CLUSTER_SCOPED = frozenset({"ResourceFlavor", "ClusterQueue", "AdmissionCheck", "ProvisioningRequestConfig"})
 _CONNECT_SECONDS, _READ_SECONDS = 5, 20
 """The API server waits up to 10 s for a webhook."""
 

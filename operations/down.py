@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from kubernetes.client import ApiException
@@ -16,6 +17,7 @@ from operations.up import plan_of
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
+from settings.versions import JOBSET_API, RAY_API
 
 
 def main() -> int:
@@ -53,19 +55,31 @@ def refuse_foreign(layout: Layout, engine: Engine) -> None:
     Raises OperationError with the list and the way out.
     """
     plan = plan_of(layout, engine.stack)
-    own = {(job.namespace, job.name) for job in plan.jobs}
+    own = {(job.namespace, job.name) for job in plan.jobs} | {(job.namespace, job.name) for job in plan.ray_jobs}
     try:
-        jobs = Cluster(layout, plan.settings.cluster.name).list("/apis/jobset.x-k8s.io/v1alpha2/jobsets")
-    except (ApiException, HTTPError, lifecycle.RehearsalError):
-        return  # no cluster, or no JobSets in it: nothing can hold a queue
-    names = [(j["metadata"]["namespace"], j["metadata"]["name"]) for j in jobs]
-    foreign = [f"{namespace}/{name}" for namespace, name in names if (namespace, name) not in own]
+        cluster = Cluster(layout, plan.settings.cluster.name)
+    except lifecycle.RehearsalError:
+        return  # no cluster: nothing can hold a queue
+    foreign = [
+        f"{kind} -n {namespace} {name}" for kind, namespace, name in _jobs(cluster) if (namespace, name) not in own
+    ]
     if foreign:
         raise OperationError(
-            "these JobSets are not the stack's, and their queue cannot be deleted while they use it: "
+            "these jobs are not the stack's, and their queue cannot be deleted while they use it: "
             + ", ".join(foreign)
-            + f"\n  Delete them and try again: make kubectl ARGS='delete jobset -n {names[0][0]} {foreign[0].split('/')[1]}'"
+            + f"\n  Delete them and try again: make kubectl ARGS='delete {foreign[0]}'"
         )
+
+
+def _jobs(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    """(kind, namespace, name) of each job in the cluster; none where there is no cluster or no such kind in it."""
+    for kind, api in (("jobset", JOBSET_API), ("rayjob", RAY_API)):
+        try:
+            found = cluster.list(f"/apis/{api}/{kind}s")
+        except (ApiException, HTTPError):
+            continue
+        for job in found:
+            yield kind, job["metadata"]["namespace"], job["metadata"]["name"]
 
 
 def processes(layout: Layout) -> list[str]:

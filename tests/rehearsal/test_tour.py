@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from operations.timeline import POOL_LABEL, overlap, own_pools, ran_after
+from operations.promises import overlap, own_pools, ran_after
+from operations.timeline import POOL_LABEL
 from rehearsal import sandbox
 from tests.rehearsal.conftest import Checkout, until
 
