@@ -63,6 +63,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program("kwok", "cluster", "sigs.k8s.io/kwok/cmd/kwok"),
     Program("kueue", "cluster", "sigs.k8s.io/kueue/cmd/kueue"),
     Program("jobset", "cluster", "sigs.k8s.io/jobset"),
+    Program("kuberay", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
     Program("pulumi", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     Program(
         "pulumi-language-python",
@@ -85,6 +86,7 @@ PROGRAMS: tuple[Program, ...] = (
 SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
+    Shipped("KubeRay's configuration", "kuberay", "github.com/ray-project/kuberay/ray-operator", "config", "kuberay"),
     Shipped(
         "pulumi-language-python-exec",
         "engine",
