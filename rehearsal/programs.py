@@ -40,6 +40,7 @@ class Shipped:
     executable: bool = False
 
 
+_KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 _KUBERNETES_PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 
 KUBERNETES_VERSION = "1.36.3"
@@ -63,7 +64,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program("kwok", "cluster", "sigs.k8s.io/kwok/cmd/kwok"),
     Program("kueue", "cluster", "sigs.k8s.io/kueue/cmd/kueue"),
     Program("jobset", "cluster", "sigs.k8s.io/jobset"),
-    Program("kuberay", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
+    Program("kuberay", "kuberay", _KUBERAY),
     Program("pulumi", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     Program(
         "pulumi-language-python",
@@ -86,7 +87,8 @@ PROGRAMS: tuple[Program, ...] = (
 SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
-    Shipped("KubeRay's configuration", "kuberay", "github.com/ray-project/kuberay/ray-operator", "config", "kuberay"),
+    Shipped("KubeRay's CRDs", "kuberay", _KUBERAY, "config/crd/bases", "kuberay/crds"),
+    Shipped("KubeRay's role", "kuberay", _KUBERAY, "config/rbac/role.yaml", "kuberay/role.yaml"),
     Shipped(
         "pulumi-language-python-exec",
         "engine",
