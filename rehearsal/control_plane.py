@@ -76,7 +76,7 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.etcd())
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
-        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet()):
+        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet(), plane.ray()):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)
         return ControlPlaneHandle(
@@ -220,12 +220,16 @@ class _Plane:
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
         }  # fmt: skip
+        return self._python("kubelet", flags)
+
+    def ray(self) -> tuple[str, list[str], dict[str, str]]:
+        config = self.folder / "nodes.kubeconfig"
+        return self._python("ray", {"home": self.layout.root, "kubeconfig": config, "state": self.folder / "ray"})
+
+    def _python(self, program: str, flags: dict[str, object]) -> tuple[str, list[str], dict[str, str]]:
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
-        return (
-            f"kubelet-{self.short}",
-            [sys.executable, "-m", "rehearsal.kubelet", *words],
-            {"PYTHONPATH": str(self.layout.checkout)},
-        )
+        command = [sys.executable, "-m", f"rehearsal.{program}", *words]
+        return f"{program}-{self.short}", command, {"PYTHONPATH": str(self.layout.checkout)}
 
     def await_ready(self) -> None:
         """Waits for the API server's own readiness check. Raises ControlPlaneError with the last lines of what keeps failing."""
