@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
-
-from rehearsal.gcp.container.defaults import authority
 
 Object = dict[str, Any]
 Placed = tuple[str, Object]
@@ -68,7 +67,7 @@ def _webhook(kind: str, word: str, url: str, ca_pem: str, rule: Object, selector
         "name": f"{word}.{WEBHOOK}.gke.io",
         "admissionReviewVersions": ["v1"],
         "sideEffects": "NoneOnDryRun",
-        "clientConfig": {"url": url, "caBundle": authority(ca_pem)},
+        "clientConfig": {"url": url, "caBundle": base64.b64encode(ca_pem.encode()).decode()},
         "rules": [{**rule, "operations": ["CREATE"], "scope": "Namespaced"}],
         "namespaceSelector": {"matchExpressions": [elsewhere]},
         **selector,
