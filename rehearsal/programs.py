@@ -30,7 +30,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Shipped:
-    """A file or folder taken as it is from a module's source: `source` inside `origin`, to `target` below the state folder."""
+    """A file or folder taken as it is from a module's source: `source` inside `origin`, to `target` below the state folder.
+
+    Without an `origin` it is the project's own, beside the module's files.
+    """
 
     name: str
     module: str
@@ -87,8 +90,16 @@ PROGRAMS: tuple[Program, ...] = (
 SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
-    Shipped("KubeRay's CRDs", "kuberay", _KUBERAY, "config/crd/bases", "kuberay/crds"),
-    Shipped("KubeRay's role", "kuberay", _KUBERAY, "config/rbac/role.yaml", "kuberay/role.yaml"),
+    *(
+        Shipped(f"KubeRay's {part}", "kuberay", origin, source, f"charts/kuberay-operator/{part}")
+        for part, origin, source in (
+            ("Chart.yaml", "", "chart/Chart.yaml"),
+            ("values.yaml", "", "chart/values.yaml"),
+            ("templates", "", "chart/templates"),
+            ("crds", _KUBERAY, "config/crd/bases"),
+            ("files/role.yaml", _KUBERAY, "config/rbac/role.yaml"),
+        )
+    ),
     Shipped(
         "pulumi-language-python-exec",
         "engine",

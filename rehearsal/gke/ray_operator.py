@@ -58,8 +58,8 @@ class AddOn:
         self.layout, self.address = Layout(folder.parents[1]), ClusterNetwork(index).control_plane
         self.authority = Authority(folder / "pki", "cluster-ca")
         self.api = KubeApi(folder / "admin.kubeconfig")
-        shipped = self.layout.root / "kuberay"
-        self.role, self.definitions = shipped / "role.yaml", sorted((shipped / "crds").glob("ray.io_*.yaml"))
+        shipped = self.layout.charts / "kuberay-operator"
+        self.role, self.definitions = shipped / "files/role.yaml", sorted((shipped / "crds").glob("ray.io_*.yaml"))
 
     @property
     def installed(self) -> bool:
