@@ -131,6 +131,8 @@ def _is(key: str, operator: str, *values: str) -> Expression:
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _DELETED = ".metadata.deletionTimestamp"
 _JOB = ".metadata.ownerReferences.[].kind"
+_SUBMITTER = '.spec.containers[].env[]? | select( .name == "RAY_JOB_SUBMISSION_ID" )'
+"""A pod that submits a Ray job ends with that job (rehearsal.ray)."""
 
 
 def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:
@@ -148,7 +150,13 @@ def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]
         _stage(
             "pod-complete",
             "Pod",
-            [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Running"), _is(_JOB, "In", "Job"), *ours],
+            [
+                _is(_DELETED, "DoesNotExist"),
+                _is(".status.phase", "In", "Running"),
+                _is(_JOB, "In", "Job"),
+                _is(_SUBMITTER, "DoesNotExist"),
+                *ours,
+            ],
             {"statusTemplate": _SUCCEEDED},
             pod_duration_ms,
         ),

@@ -83,9 +83,12 @@ class Toolchain:
     def _key(self, item: Program | Shipped) -> str:
         """Hash of all that decides the item's content: its row, its module's files, the toolchain and the machine."""
         digest = hashlib.sha256(f"{item!r} {GO_VERSION} {platform.system()} {platform.machine()}".encode())
-        for path in sorted((self.tools / item.module).iterdir()):
-            if path.suffix in {".go", ".mod", ".sum"}:
-                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        paths = [p for p in sorted((self.tools / item.module).iterdir()) if p.suffix in {".go", ".mod", ".sum"}]
+        if isinstance(item, Shipped) and not item.origin:
+            own = self.tools / item.module / item.source
+            paths += sorted(own.rglob("*")) if own.is_dir() else [own]
+        for path in paths:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
         return digest.hexdigest()[:24]
 
     def _cached(self, item: Program | Shipped) -> Path:
@@ -139,7 +142,8 @@ class Toolchain:
         )
 
     def _ship(self, item: Shipped, made: Path) -> None:
-        source = self._module_dir(self.tools / item.module, item.origin) / item.source
+        module = self.tools / item.module
+        source = (self._module_dir(module, item.origin) if item.origin else module) / item.source
         if source.is_dir():
             shutil.copytree(source, made, copy_function=shutil.copyfile)
             for path in [made, *made.rglob("*")]:
