@@ -33,6 +33,11 @@ class Engine:
     stub: Any
     google: str
 
+    def configure(self, **arguments: Any) -> None:
+        """Sets the provider up anew, with these arguments beside its project and region."""
+        args = wire.encode({"project": PROJECT, "region": "us-west4", **arguments})
+        assert self.stub.Configure(provider_pb2.ConfigureRequest(args=args, acceptSecrets=True)).supportsPreview
+
     def urn(self, token: str, name: str) -> str:
         return f"urn:pulumi:dev::tests::{token}::{name}"
 
@@ -92,20 +97,13 @@ def google(tmp_path: Path) -> Iterator[str]:
     thread.join(10)
 
 
-def attach(base: str) -> tuple[Any, grpc.Channel, ResourceProviderStub]:
-    server, port = serve(0, base)
-    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-    stub = ResourceProviderStub(channel)
-    args = wire.encode({"project": PROJECT, "region": "us-west4"})
-    answer = stub.Configure(provider_pb2.ConfigureRequest(args=args, acceptSecrets=True))
-    assert answer.supportsPreview
-    return server, channel, stub
-
-
 @pytest.fixture
 def engine(google: str) -> Iterator[Engine]:
-    server, channel, stub = attach(google)
-    yield Engine(stub, google)
+    server, port = serve(0, google)
+    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+    found = Engine(ResourceProviderStub(channel), google)
+    found.configure()
+    yield found
     channel.close()
     server.stop(None)
 

@@ -98,6 +98,20 @@ def test_a_label_is_one_call_that_keeps_the_labels_of_others(cluster: Any) -> No
     assert len(engine.audit("setResourceLabels")) == 1
 
 
+def test_default_labels_are_on_a_cluster_and_follow_the_provider(ready: Engine) -> None:
+    ready.create(NETWORK, "n", NETWORKS)
+    ready.configure(defaultLabels='{"team": "ml"}')
+    identity, state, inputs = ready.create(CLUSTER, "c", NEWS)
+    own = {"environment": "tests"}
+    assert state["pulumiLabels"] == {"team": "ml", **own} and state["resourceLabels"] == own
+    assert state["effectiveLabels"] == {"team": "ml", **own, "goog-pulumi-provisioned": "true"}
+    ignored = ("nodeConfig", "nodePools", "initialNodeCount")
+    assert list(ready.diff(CLUSTER, identity, state, inputs, ignored).diffs) == []
+    ready.configure(defaultLabels='{"team": "infra"}')
+    assert list(ready.diff(CLUSTER, identity, state, inputs, ignored).diffs) == ["pulumiLabels"]
+    assert ready.update(CLUSTER, identity, state, inputs)["effectiveLabels"]["team"] == "infra"
+
+
 def test_a_protected_cluster_is_not_deleted(cluster: Any) -> None:
     engine, identity, state, _ = cluster
     with pytest.raises(grpc.RpcError) as caught:
@@ -190,6 +204,13 @@ def test_an_import_accepts_each_form_of_an_id(ready: Engine, form: str) -> None:
     found, state, inputs = ready.read(NETWORK, form, {}, {})
     assert found == identity and state["name"] == "n" and inputs["name"] == "n"
     assert list(ready.diff(NETWORK, found, state, inputs).diffs) == []
+
+
+def test_a_network_without_subnetworks_is_imported_as_such(ready: Engine) -> None:
+    identity, _, _ = ready.create(NETWORK, "n", {"name": "n", "autoCreateSubnetworks": False})
+    _, state, inputs = ready.read(NETWORK, identity, {}, {})
+    assert inputs["autoCreateSubnetworks"] is False
+    assert list(ready.diff(NETWORK, identity, state, inputs).diffs) == []
 
 
 def test_a_preview_tells_what_is_known_and_leaves_the_rest_open(engine: Engine) -> None:

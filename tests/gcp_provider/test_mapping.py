@@ -12,7 +12,7 @@ import googleapiclient
 import pytest
 
 from rehearsal.gcp_provider import wire
-from rehearsal.gcp_provider.mapping import expand, flatten, inputs_from, join
+from rehearsal.gcp_provider.mapping import DEFAULTS, expand, flatten, imported, inputs_from, join
 from rehearsal.gcp_provider.package import Property, properties
 from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.resources.pool_body import POOL, pool_types, request
@@ -142,3 +142,20 @@ def test_secrets_and_unknowns_survive_the_wire() -> None:
     values, secrets = wire.decode(sent)
     assert values == {"a": {"b": [wire.UNKNOWN, 1, 1.5, True, None]}, "s": "x", "n": {"in": "y"}}
     assert secrets == {"s", "n"}
+
+
+@pytest.mark.parametrize(
+    ("token", "outputs", "stated"),
+    [
+        ("gcp:compute/network:Network", {"name": "n", "autoCreateSubnetworks": False}, {"name": "n", "autoCreateSubnetworks": False}),
+        ("gcp:compute/network:Network", {"name": "n", "autoCreateSubnetworks": True}, {"name": "n"}),
+        ("gcp:compute/firewall:Firewall", {"network": "n", "priority": 0, "disabled": False}, {"network": "n", "priority": 0}),
+        ("gcp:compute/firewall:Firewall", {"network": "n", "priority": 1000}, {"network": "n"}),
+        ("gcp:container/cluster:Cluster", {"enableShieldedNodes": False, "enableLegacyAbac": False}, {"enableShieldedNodes": False}),
+        ("gcp:container/cluster:Cluster", {"enableShieldedNodes": True}, {}),
+    ],
+)
+def test_an_import_keeps_a_zero_where_the_default_is_something_else(token: str, outputs: dict[str, Any], stated: dict[str, Any]) -> None:
+    """Left out, `autoCreateSubnetworks: false` would come back as true, and replace the network."""
+    kind = KINDS[token]
+    assert imported(kind.types.inputs, outputs, kind.table) == {DEFAULTS: [], **stated}
