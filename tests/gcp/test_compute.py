@@ -36,8 +36,12 @@ def test_an_operation_tells_of_its_target(gcp: Gcp) -> None:
     assert operation["targetLink"] == NET and operation["status"] == "RUNNING"
     assert operation["selfLink"] == f"{LINKS}/global/operations/{operation['name']}"
     waited = gcp.ok("POST", f"{COMPUTE}/global/operations/{operation['name']}/wait")
-    assert (waited["status"], waited["progress"], waited["targetId"]) == ("DONE", 100, gcp.ok("GET", f"{NETWORKS}/net")["id"])
-    listed = gcp.ok("GET", f"{COMPUTE}/global/operations?filter=name=\"{operation['name']}\"")
+    assert (waited["status"], waited["progress"], waited["targetId"]) == (
+        "DONE",
+        100,
+        gcp.ok("GET", f"{NETWORKS}/net")["id"],
+    )
+    listed = gcp.ok("GET", f'{COMPUTE}/global/operations?filter=name="{operation["name"]}"')
     assert listed["items"] == [waited]
 
 
@@ -73,7 +77,11 @@ def test_a_resource_is_not_changed_while_an_operation_is_on_it(net: Gcp) -> None
 def test_subnetworks_read_back_and_change(net: Gcp) -> None:
     net.run("POST", SUBNETS, subnet("nodes", "10.0.0.0/20", PODS))
     read = net.ok("GET", f"{SUBNETS}/nodes")
-    assert read["gatewayAddress"] == "10.0.0.1" and read["network"] == NET and read["region"] == f"{LINKS}/regions/us-west4"
+    assert (
+        read["gatewayAddress"] == "10.0.0.1"
+        and read["network"] == NET
+        and read["region"] == f"{LINKS}/regions/us-west4"
+    )
     assert (read["purpose"], read["stackType"], read["privateIpGoogleAccess"]) == ("PRIVATE", "IPV4_ONLY", False)
     net.run("POST", f"{SUBNETS}/nodes/setPrivateIpGoogleAccess", {"privateIpGoogleAccess": True})
     change = {"fingerprint": read["fingerprint"], "secondaryIpRanges": []}
@@ -99,7 +107,10 @@ def test_subnetworks_read_back_and_change(net: Gcp) -> None:
         ({**subnet("b", "10.1.0.0/24"), "network": NET + "x"}, "The referenced network resource cannot be found."),
         ({**subnet("b", "10.1.0.0/24"), "network": "net"}, "The URL is malformed."),
         ({"name": "b", "network": NET}, "Required field 'resource.ipCidrRange' not specified"),
-        (subnet("b", "10.1.0.0/24", {**PODS, "ipCidrRange": "10.2.0.0/24"}, {**PODS, "ipCidrRange": "10.3.0.0/24"}), "unique"),
+        (
+            subnet("b", "10.1.0.0/24", {**PODS, "ipCidrRange": "10.2.0.0/24"}, {**PODS, "ipCidrRange": "10.3.0.0/24"}),
+            "unique",
+        ),
     ],
 )
 def test_a_subnetwork_that_cannot_be_is_refused(net: Gcp, body: dict, words: str) -> None:
@@ -203,7 +214,7 @@ def test_resource_policies(gcp: Gcp) -> None:
 def test_lists_filter_page_and_gather(net: Gcp) -> None:
     for n in range(3):
         net.run("POST", SUBNETS, subnet(f"s{n}", f"10.{n}.0.0/24"))
-    one = net.ok("GET", f"{SUBNETS}?filter=(name eq \"s1\")")
+    one = net.ok("GET", f'{SUBNETS}?filter=(name eq "s1")')
     assert [row["name"] for row in one["items"]] == ["s1"]
     page = net.ok("GET", f"{SUBNETS}?maxResults=2")
     rest = net.ok("GET", f"{SUBNETS}?maxResults=2&pageToken={page['nextPageToken']}")

@@ -85,7 +85,9 @@ def test_right_after_creation_nothing_differs_and_a_refresh_changes_nothing(clus
     _, again, refreshed = engine.read(CLUSTER, identity, state, inputs)
     differing = {name for name in {*again, *state} if again.get(name) != state.get(name)}
     assert differing == set()
-    assert {k: v for k, v in refreshed.items() if k not in ignored} == {k: v for k, v in inputs.items() if k not in ignored}
+    assert {k: v for k, v in refreshed.items() if k not in ignored} == {
+        k: v for k, v in inputs.items() if k not in ignored
+    }
 
 
 def test_a_label_is_one_call_that_keeps_the_labels_of_others(cluster: Any) -> None:
@@ -126,7 +128,11 @@ def test_a_pool_is_made_by_the_real_providers_calls_and_reads_back(cluster: Any)
     identity, state, inputs = engine.create(POOL, "p", SLICE)
     assert list(engine.diff(POOL, identity, state, inputs).diffs) == []
     assert state["nodeCount"] == 2
-    calls = [(call["verb"], call["path"].rsplit("/", 1)[-1]) for call in engine.audit("nodePools.") if "default-pool" not in call["path"]]
+    calls = [
+        (call["verb"], call["path"].rsplit("/", 1)[-1])
+        for call in engine.audit("nodePools.")
+        if "default-pool" not in call["path"]
+    ]
     assert calls[:3] == [("GET", "slice"), ("POST", "nodePools"), ("GET", "nodePools")]
     sent = engine.audit("nodePools.create")[0]["body"]["nodePool"]
     assert sent["initialNodeCount"] == 2 and sent["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "2x4"}
@@ -136,7 +142,9 @@ def test_a_pool_is_made_by_the_real_providers_calls_and_reads_back(cluster: Any)
 def test_drift_shows_after_a_refresh_and_is_set_right(cluster: Any) -> None:
     engine = cluster[0]
     identity, state, inputs = engine.create(POOL, "p", SLICE)
-    requests.put(f"{engine.google}/v1beta1/{identity}", json={"labels": {"labels": {"a": "drift"}}}, timeout=10).raise_for_status()
+    requests.put(
+        f"{engine.google}/v1beta1/{identity}", json={"labels": {"labels": {"a": "drift"}}}, timeout=10
+    ).raise_for_status()
     _wait_for_pool(engine, identity)
     _, found, refreshed = engine.read(POOL, identity, state, inputs)
     assert found["nodeConfig"]["labels"]["a"] == "drift" and refreshed["nodeConfig"]["labels"] == {"a": "drift"}

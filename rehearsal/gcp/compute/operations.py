@@ -61,7 +61,9 @@ def shown(operation: Object) -> Object:
     if error:
         code = CODES.get(error["_reason"], error["_status"])
         visible["error"] = {"errors": [{"code": code, "message": error["message"]}]}
-        http = {"RESOURCE_NOT_FOUND": (404, "NOT FOUND"), "QUOTA_EXCEEDED": (403, "FORBIDDEN")}.get(code, (400, "BAD REQUEST"))
+        http = {"RESOURCE_NOT_FOUND": (404, "NOT FOUND"), "QUOTA_EXCEEDED": (403, "FORBIDDEN")}.get(
+            code, (400, "BAD REQUEST")
+        )
         visible |= {"httpErrorStatusCode": http[0], "httpErrorMessage": http[1]}
     return visible
 
