@@ -221,6 +221,13 @@ def test_a_network_without_subnetworks_is_imported_as_such(ready: Engine) -> Non
     assert list(ready.diff(NETWORK, identity, state, inputs).diffs) == []
 
 
+def test_a_network_is_made_without_its_route_to_the_internet(ready: Engine) -> None:
+    ready.create(NETWORK, "n", {**NETWORKS, "deleteDefaultRoutesOnCreate": True})
+    ready.create(NETWORK, "other", {"name": "other", "autoCreateSubnetworks": False})
+    listed = requests.get(f"{ready.google}/compute/v1/projects/{PROJECT}/global/routes", timeout=10).json()["items"]
+    assert [row["network"].rsplit("/", 1)[-1] for row in listed if row["destRange"] == "0.0.0.0/0"] == ["other"]
+
+
 def test_a_preview_tells_what_is_known_and_leaves_the_rest_open(engine: Engine) -> None:
     _, outputs, _ = engine.create(ACCOUNT, "a", {"accountId": "nodes"}, preview=True)
     assert outputs["email"] == f"nodes@{PROJECT}.iam.gserviceaccount.com"

@@ -110,6 +110,29 @@ def test_a_pool_and_a_cluster_are_deleted(tutorial_b: Any) -> None:
     assert "tpu-cluster" not in [cluster["name"] for cluster in value(tutorial_b, "container", "clusters", "list")]
 
 
+def test_lists_of_compute_are_not_empty(server: Any) -> None:
+    """gcloud turns a refused list into an empty one and a warning."""
+    ran(server, "compute", "networks", "create", "net", "--subnet-mode=custom")
+    ran(
+        server,
+        "compute",
+        "networks",
+        "subnets",
+        "create",
+        "nodes",
+        "--network=net",
+        "--range=10.0.0.0/20",
+        "--region=us-west4",
+    )
+    assert [row["name"] for row in value(server, "compute", "networks", "subnets", "list")] == ["nodes"]
+    assert sorted(row["destRange"] for row in value(server, "compute", "routes", "list")) == [
+        "0.0.0.0/0",
+        "10.0.0.0/20",
+    ]
+    in_zone = value(server, "compute", "machine-types", "list", "--zones=us-west4-a")
+    assert "ct5lp-hightpu-4t" in [row["name"] for row in in_zone]
+
+
 def test_a_project_without_the_api_is_told_which_to_enable(server: Any) -> None:
     refused = server.gcloud("container", "clusters", "list", "--project=another-project")
     assert refused.returncode != 0

@@ -51,6 +51,7 @@ KINDS = (
     Kind("subnetworks", "subnetwork", True, ("patch",)),
     Kind("routers", "router", True, ("patch", "update")),
     Kind("firewalls", "firewall", False, ("patch", "update")),
+    Kind("routes", "route", False),
     Kind("resourcePolicies", "resourcePolicy", True, ("patch",)),
     Kind("addresses", "address", True),
     Kind("addresses", "address", False, collection="globalAddresses"),

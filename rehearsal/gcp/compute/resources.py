@@ -215,7 +215,7 @@ def _ready(world: World, args: Object) -> None:
             return
         made = found.pop("_busy", None) == "insert"
         world.store.put(store, args["path"], found)
-        if made and args["plural"] == "networks" and found["autoCreateSubnetworks"]:
+        if made and args["plural"] == "networks":
             automatic.populate(world, found)
 
 

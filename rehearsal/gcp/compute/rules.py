@@ -174,6 +174,13 @@ def _nat_parts(world: World, field: str, nat: Object) -> None:
             raise wrong(f"{field}.{part}", text, "The referenced resource cannot be found.")
 
 
+def _route(world: World, path: str, resource: Object, before: Object | None) -> None:
+    _attached(world, path, resource, before)
+    _block("resource.destRange", resource.get("destRange", ""))
+    if sum(key.startswith("nextHop") for key in resource) != 1:
+        raise wrong("resource", resource["name"], "Exactly one next hop must be specified.")
+
+
 def _resource_policy(world: World, path: str, resource: Object, before: Object | None) -> None:
     kinds = [key for key in resource if key.endswith("Policy")]
     if len(kinds) != 1:
@@ -191,5 +198,5 @@ def _address(world: World, path: str, resource: Object, before: Object | None) -
 
 _RULES: dict[str, Rule] = {
     "networks": _network, "subnetworks": _subnetwork, "firewalls": _firewall, "routers": _router, "resourcePolicies": _resource_policy,
-    "addresses": _address,
+    "addresses": _address, "routes": _route,
 }  # fmt: skip

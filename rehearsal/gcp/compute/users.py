@@ -39,7 +39,7 @@ def range_users(world: World, subnetwork: str, range_name: str) -> None:
 
 def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str]:
     if plural == "networks":
-        for kind in ("subnetworks", "firewalls", "routers"):
+        for kind in ("subnetworks", "firewalls", "routers", "routes"):
             for user in world.store.list(f"compute-{kind}"):
                 if user.get("network") == self_link and not user.get("_automatic"):
                     yield path_of(user["selfLink"])
