@@ -31,7 +31,7 @@ def _account(call: Call) -> Object:
     wanted = call.params["serviceAccountsId"]
     accounts = call.world.store.list(KIND)
     account = next((a for a in accounts if wanted in (a["email"], a["uniqueId"])), None)
-    if account is not None and call.project in ("-", account["projectId"], number(account["projectId"])):
+    if account is not None and call.project in ("-", account["projectId"]):
         return account
     if "@" in wanted:
         raise not_found(f"Service account projects/{call.project}/serviceAccounts/{wanted} does not exist.")

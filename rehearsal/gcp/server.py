@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
+from rehearsal.gcp import compute, container, iam, projects, resource_manager, serviceusage
 from rehearsal.gcp.compute.kinds import KINDS
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
 from rehearsal.gke import nodes
@@ -72,7 +72,8 @@ class Server:
 
     def _answer(self, request: Request, raw: bytes) -> Response:
         started, body = time.time(), None
-        path, query = unquote(request.url.path), dict(parse_qsl(request.url.query, keep_blank_values=True))
+        path = unquote(request.url.path)
+        query = Query(tuple(parse_qsl(request.url.query, keep_blank_values=True)))
         found = find(request.method, path)
         try:
             body = _decode(raw)
@@ -86,17 +87,17 @@ class Server:
                 500,
             )
         entry = {
-            "time": started, "verb": request.method, "path": path, "query": query, "method": found[0].id if found else "",
+            "time": started, "verb": request.method, "path": path, "query": query.grouped(), "method": found[0].id if found else "",
             "status": status, "body": body, "agent": request.headers.get("user-agent", ""),
         }  # fmt: skip
         with self._audit_lock, self._audit.open("a") as log:
             log.write(json.dumps(entry) + "\n")
         return JSONResponse(answer, status_code=status)
 
-    def _call(self, found: tuple[Method, dict[str, str]] | None, path: str, query: dict[str, str], body: Any) -> Object:
+    def _call(self, found: tuple[Method, dict[str, str]] | None, path: str, query: Query, body: Any) -> Object:
         if found is None:
             raise ApiError(404, f"The requested URL {path} was not found on this server.")
-        method, params = found
+        method, params = found[0], projects.by_id(self.world, found[1])
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"Method {method.id} is not played by this rehearsal.")
@@ -105,7 +106,7 @@ class Server:
         name = _subject(call)
         if self.world.fault("unavailable", method.id, name):
             raise ApiError(503, "The service is currently unavailable.")
-        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-") and not call.project.isdigit():
+        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-"):
             serviceusage.require_api(self.world, call.project, NEEDED_API[method.api.split(".")[0]])
         return handler(call)
 

@@ -118,7 +118,7 @@ def _get(call: Call) -> Object:
 
 def _batch_get(call: Call) -> Object:
     project = _project(call)
-    names = [name.rsplit("/", 1)[-1] for name in call.query.get("names", "").split(",") if name]
+    names = [name.rsplit("/", 1)[-1] for name in call.query.all("names")]
     on = enabled(call.world, project)
     return {"services": [_service(project, _known(name), name in on) for name in names]}
 

@@ -32,10 +32,14 @@ def await_compute(rest: Rest, operation: dict[str, Any], project: str, activity:
             break
         _check_time(patience, activity, operation)
         patience.wait(pause)
-        operation = rest.call("compute", "GET", f"projects/{project}/{scope}/operations/{operation['name']}", patience=patience)
+        operation = rest.call(
+            "compute", "GET", f"projects/{project}/{scope}/operations/{operation['name']}", patience=patience
+        )
     errors = operation.get("error", {}).get("errors", [])
     if errors:
-        raise OperationError(f"Error waiting for {activity}: " + "".join(f"{entry.get('message', '')}\n\n" for entry in errors))
+        raise OperationError(
+            f"Error waiting for {activity}: " + "".join(f"{entry.get('message', '')}\n\n" for entry in errors)
+        )
 
 
 def await_service(rest: Rest, operation: dict[str, Any], activity: str, patience: Patience) -> None:
@@ -48,7 +52,9 @@ def await_service(rest: Rest, operation: dict[str, Any], activity: str, patience
         operation = rest.call("serviceusage", "GET", operation["name"], patience=patience)
     if operation.get("error"):
         error = operation["error"]
-        raise OperationError(f"Error waiting for {activity}: Error code {error.get('code')}, message: {error.get('message')}")
+        raise OperationError(
+            f"Error waiting for {activity}: Error code {error.get('code')}, message: {error.get('message')}"
+        )
 
 
 def _check_time(patience: Patience, activity: str, operation: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ from rehearsal.network import ClusterNetwork
 
 _LETTERS = "0123456789bcdfghjklmnpqrstvwxz"
 PODS = 110
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+"""A taint's effect in GKE's API, and in Kubernetes."""
 LABELS_APPLIED = "node.gke.io/last-applied-node-labels"
 TAINTS_APPLIED = "node.gke.io/last-applied-node-taints"
 
@@ -97,11 +99,18 @@ def _capacity_labels(pool: Object) -> dict[str, str]:
 
 
 def taints(pool: Object) -> list[dict[str, str]]:
-    effects = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+    """The pool's own taints, and GKE's where the pool does not state the same: Google's cluster-toolkit states `google.com/tpu` on
+    its TPU pools (modules/internal/tpu-definition), and a node cannot register with two taints of one key and effect."""
     found = [
-        {"key": t["key"], "value": t.get("value", ""), "effect": effects[t["effect"]]}
+        {"key": t["key"], "value": t.get("value", ""), "effect": EFFECTS[t["effect"]]}
         for t in pool["config"].get("taints", [])
     ]
+    return [*found, *(taint for taint in _googles_taints(pool) if taint not in found)]
+
+
+def _googles_taints(pool: Object) -> list[dict[str, str]]:
+    """What GKE puts on the nodes of a pool by itself."""
+    found = []
     if MACHINES[pool["config"]["machineType"]].chips:
         found.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
     if pool.get("queuedProvisioning", {}).get("enabled"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, fingerprint, path_of, project, zone
 from rehearsal.gcp.core import Call, Handler, Object, World, number
+from rehearsal.gcp.machines import REGIONS, zones
 
 
 def _of(world: World, of_project: str, zone_name: str) -> list[Object]:
@@ -49,7 +50,15 @@ def _list(call: Call) -> Object:
     return listing.page(call, "instanceGroupManager", path, _of(call.world, of_project, place))
 
 
+def _aggregated(call: Call) -> Object:
+    of_project = project(call)
+    places = [name for region in REGIONS for name in zones(region)]
+    rows = {f"zones/{place}": _of(call.world, of_project, place) for place in places}
+    return listing.aggregated(call, "instanceGroupManager", "instanceGroupManagers", of_project, rows)
+
+
 HANDLERS: dict[str, Handler] = {
     "compute.instanceGroupManagers.get": _get,
     "compute.instanceGroupManagers.list": _list,
+    "compute.instanceGroupManagers.aggregatedList": _aggregated,
 }

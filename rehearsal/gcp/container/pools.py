@@ -201,11 +201,14 @@ def _set_management(call: Call) -> Object:
 
 _VERBS: dict[str, Handler] = {
     "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setSize": _set_size,
-    "setAutoscaling": _set_autoscaling, "autoscaling": _set_autoscaling, "setManagement": _set_management,
+    "setManagement": _set_management,
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     f"container.projects.{style}.clusters.nodePools.{verb}": handler
     for style in ("locations", "zones")
     for verb, handler in _VERBS.items()
+} | {
+    "container.projects.locations.clusters.nodePools.setAutoscaling": _set_autoscaling,
+    "container.projects.zones.clusters.nodePools.autoscaling": _set_autoscaling,
 }
 TASKS: dict[str, Task] = {"pool-create": create_task, "pool-delete": delete_task, "pool-change": change_task}

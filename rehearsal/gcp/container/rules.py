@@ -13,6 +13,7 @@ from typing import Any
 from rehearsal.gcp.container.versions import at_least
 from rehearsal.gcp.core import ApiError, Object, invalid
 from rehearsal.gcp.machines import MACHINES, Machine, hosts, offered, region_of, zones
+from rehearsal.gke import shapes
 
 LONGEST_RUN_S = 7 * 24 * 3600
 FLOORS = {"ct6e": "1.31.2-gke.1115000", "tpu7x": "1.34.0-gke.2201000"}
@@ -33,9 +34,29 @@ def check_pool(pool: Object, cluster: Object) -> int:
             raise _no_machine(machine.name, zone)
     _check_capacity(pool, config, machine)
     _check_placement(pool)
+    _check_taints(pool)
     count = _check_topology(pool, machine, cluster) if machine.chips else _plain_count(pool)
     _check_autoscaling(pool, count)
     return count
+
+
+def _check_taints(pool: Object) -> None:
+    """A node has one taint of a key and effect, GKE's own among them; the same as GKE's is not a second one.
+
+    The text is that of terraform-provider-google #7928, where it was said of `nvidia.com/gpu`.
+    """
+    for stated in pool["config"].get("taints", []):
+        if not stated.get("key") or stated.get("effect") not in shapes.EFFECTS:
+            raise invalid(
+                "Each taint of a node pool must have a key, and NO_SCHEDULE, PREFER_NO_SCHEDULE or NO_EXECUTE as its effect."
+            )
+    seen = set()
+    for taint in shapes.taints(pool):
+        same = (taint["key"], taint["effect"])
+        if same in seen:
+            effect = next(name for name, of_nodes in shapes.EFFECTS.items() if of_nodes == taint["effect"])
+            raise invalid(f"Found more than one taint with key {taint['key']} and effect {effect}.")
+        seen.add(same)
 
 
 def _no_machine(name: str, zone: str) -> ApiError:

@@ -20,6 +20,16 @@ APIS = (
     "cloudresourcemanager.v1",
     "cloudresourcemanager.v3",
 )
+_SYSTEM = frozenset(
+    f"${name}"
+    for name in (
+        ".xgafv", "alt", "apiVersion", "callback", "ct", "fields", "key", "outputDefaults", "prettyPrint", "unique", "userProject",
+    )
+)  # fmt: skip
+"""Query parameters of every API (docs.cloud.google.com/apis/docs/system-parameters), beside those that its own description names."""
+_OF_LISTS = frozenset({"returnPartialSuccess"})
+"""Parameters of compute's lists. The descriptions speak of it in words ("set the `returnPartialSuccess` parameter to `true`"), gcloud
+sends it, and the parameters that are listed lack it."""
 _FOLDER = Path(googleapiclient.__file__).parent / "discovery_cache" / "documents"
 
 
@@ -49,17 +59,15 @@ def methods() -> tuple[Method, ...]:
 
 
 def _methods(api: str, node: dict[str, Any]) -> list[Method]:
-    service, common = document(api).get("servicePath", ""), frozenset(document(api).get("parameters", {}))
+    service, common = document(api).get("servicePath", ""), _SYSTEM | frozenset(document(api).get("parameters", {}))
     found = []
     for raw in node.get("methods", {}).values():
         path = service + raw.get("flatPath", raw["path"])
         query = {name for name, p in raw.get("parameters", {}).items() if p.get("location") == "query"}
+        if api.startswith("compute.") and raw["id"].endswith((".list", ".aggregatedList")):
+            query |= _OF_LISTS
         request = raw.get("request", {}).get("$ref")
-        found.append(
-            Method(
-                api, raw["id"], raw["httpMethod"], _pattern(path), common | query | {"$alt", "$prettyPrint"}, request
-            )
-        )
+        found.append(Method(api, raw["id"], raw["httpMethod"], _pattern(path), common | query, request))
     return found + [method for child in node.get("resources", {}).values() for method in _methods(api, child)]
 
 

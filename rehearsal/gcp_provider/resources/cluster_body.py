@@ -30,7 +30,11 @@ def request(job: Job, inputs: Values, labels: Mapping[str, str]) -> dict[str, An
     """The cluster of a create call (`resourceContainerClusterCreate`). It states more than the program did."""
     plain = {name: value for name, value in inputs.items() if name not in _OTHERWISE}
     cluster = expand(resource_types(TOKEN).inputs, plain, CLUSTER)
-    for block, name in (("legacyAbac", "enableLegacyAbac"), ("autopilot", "enableAutopilot"), ("shieldedNodes", "enableShieldedNodes")):
+    for block, name in (
+        ("legacyAbac", "enableLegacyAbac"),
+        ("autopilot", "enableAutopilot"),
+        ("shieldedNodes", "enableShieldedNodes"),
+    ):
         cluster[block] = {"enabled": bool(inputs.get(name)), **cluster.get(block, {})}
     cluster.setdefault("networkPolicy", {"enabled": False, "provider": "PROVIDER_UNSPECIFIED"})
     cluster["controlPlaneEndpointsConfig"] = control_plane_endpoints(inputs)
@@ -116,7 +120,11 @@ def _add_nodes(job: Job, inputs: Values, cluster: dict[str, Any]) -> None:
         cluster["initialNodeCount"] = inputs["initialNodeCount"]
     types = {"nodeConfig": resource_types(TOKEN).inputs["nodeConfig"]}
     table = {path.removeprefix("nodeConfig."): rule for path, rule in CLUSTER.items() if path.startswith("nodeConfig.")}
-    stated = expand(types, {"nodeConfig": inputs.get("nodeConfig", {})}, {f"nodeConfig.{path}": rule for path, rule in table.items()})
+    stated = expand(
+        types,
+        {"nodeConfig": inputs.get("nodeConfig", {})},
+        {f"nodeConfig.{path}": rule for path, rule in table.items()},
+    )
     cluster["nodeConfig"] = node_config.complete(stated.get("nodeConfig", {}))
 
 

@@ -53,7 +53,9 @@ UPDATES: dict[str, _Make] = {
     "enableIntranodeVisibility": lambda sent, inputs: {
         "desiredIntraNodeVisibilityConfig": {"enabled": bool(inputs.get("enableIntranodeVisibility"))}
     },
-    "enableFqdnNetworkPolicy": lambda sent, inputs: {"desiredEnableFqdnNetworkPolicy": bool(inputs.get("enableFqdnNetworkPolicy"))},
+    "enableFqdnNetworkPolicy": lambda sent, inputs: {
+        "desiredEnableFqdnNetworkPolicy": bool(inputs.get("enableFqdnNetworkPolicy"))
+    },
     "enableCiliumClusterwideNetworkPolicy": lambda sent, inputs: {
         "desiredEnableCiliumClusterwideNetworkPolicy": bool(inputs.get("enableCiliumClusterwideNetworkPolicy"))
     },
@@ -101,9 +103,14 @@ def calls(job: Job, inputs: Values, tops: set[str]) -> Iterator[Call]:
         yield from _node_defaults(sent)
     if "nodePoolAutoConfig" in tops:
         tags = look(sent, "nodePoolAutoConfig.networkTags")
-        yield _update({"desiredNodePoolAutoConfigNetworkTags": {} if tags is None else tags}, "updating GKE cluster node pool auto config")
+        yield _update(
+            {"desiredNodePoolAutoConfigNetworkTags": {} if tags is None else tags},
+            "updating GKE cluster node pool auto config",
+        )
     if "enableLegacyAbac" in tops:
-        yield Call("POST", ":setLegacyAbac", {"enabled": bool(inputs.get("enableLegacyAbac"))}, "updating GKE legacy ABAC")
+        yield Call(
+            "POST", ":setLegacyAbac", {"enabled": bool(inputs.get("enableLegacyAbac"))}, "updating GKE legacy ABAC"
+        )
     if "networkPolicy" in tops:
         policy = sent.get("networkPolicy", {"enabled": False})
         yield Call("POST", ":setNetworkPolicy", {"networkPolicy": policy}, "updating GKE cluster network policy")

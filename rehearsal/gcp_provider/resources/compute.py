@@ -23,7 +23,11 @@ class ComputeKind(Kind):
 
     def scope(self, job: Job, values: Values) -> str:
         project = job.cloud.project_of(values)
-        return f"projects/{project}/regions/{job.cloud.region_of(values)}" if self.regional else f"projects/{project}/global"
+        return (
+            f"projects/{project}/regions/{job.cloud.region_of(values)}"
+            if self.regional
+            else f"projects/{project}/global"
+        )
 
     def body(self, job: Job, inputs: Values) -> dict[str, Any]:
         """The resource as it is sent. Its project is in the path only."""
@@ -56,7 +60,9 @@ class ComputeKind(Kind):
         found = job.rest.find("compute", identity, job.patience)
         return None if found is None else self.outputs(job, known, found)
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         for path, verb, body in self.steps(job, identity, state, inputs, tops):
             try:
@@ -69,7 +75,9 @@ class ComputeKind(Kind):
             raise ProviderError(f"{self.title} {identity} is gone")
         return outputs
 
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Sequence[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> Sequence[tuple[str, str, Any]]:
         """The calls of an update: (path, verb, body). Most kinds have one PATCH of all that may change."""
         sent = tops - {name for name in tops if name in self.table and self.table[name].local}
         return [(identity, "PATCH", self.body(job, inputs))] if sent else []
@@ -88,7 +96,9 @@ class ComputeKind(Kind):
             await_compute(job.rest, operation, job.cloud.project_of(values), activity, job.patience)
         except OperationError as error:
             # What was refused by the operation is as little there as what was refused at once.
-            raise ProviderError(f"Error waiting to {verb} {self.title}: {error}" if verb != "delete" else str(error)) from error
+            raise ProviderError(
+                f"Error waiting to {verb} {self.title}: {error}" if verb != "delete" else str(error)
+            ) from error
 
 
 def network_path(project: str, stated: str) -> str:

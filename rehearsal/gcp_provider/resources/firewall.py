@@ -50,7 +50,9 @@ class Firewall(ComputeKind):
             result.pop("logConfig", None)
         return result
 
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> list[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> list[tuple[str, str, Any]]:
         """A list that the program no longer states has to be sent empty, or it stays."""
         body = self.body(job, inputs)
         for name in _LISTS:

@@ -52,5 +52,9 @@ class Network(ComputeKind):
         query = f'(network="{link}") AND (destRange="0.0.0.0/0")'
         for route in job.rest.call("compute", "GET", routes, patience=job.patience, filter=query).get("items", []):
             self._await(
-                job, job.rest.call("compute", "DELETE", f"{routes}/{route['name']}"), outputs, "Deleting Route", "delete"
+                job,
+                job.rest.call("compute", "DELETE", f"{routes}/{route['name']}"),
+                outputs,
+                "Deleting Route",
+                "delete",
             )

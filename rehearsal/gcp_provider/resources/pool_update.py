@@ -42,11 +42,23 @@ def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call
     if _touches(paths, "upgradeSettings"):
         yield Call("PUT", "", {"upgradeSettings": _upgrade(inputs, body)}, "updating GKE node pool upgrade settings")
     if _touches(paths, "networkConfig"):
-        yield Call("PUT", "", {"nodePoolId": name, "nodeNetworkConfig": body["networkConfig"]}, "updating GKE node pool network_config")
+        yield Call(
+            "PUT",
+            "",
+            {"nodePoolId": name, "nodeNetworkConfig": body["networkConfig"]},
+            "updating GKE node pool network_config",
+        )
     if _touches(paths, "nodeDrainConfigs"):
-        yield Call("PUT", "", {"nodeDrainConfig": body.get("nodeDrainConfig", {})}, "updating GKE node pool node_drain_config")
+        yield Call(
+            "PUT", "", {"nodeDrainConfig": body.get("nodeDrainConfig", {})}, "updating GKE node pool node_drain_config"
+        )
     if _touches(paths, "maintenancePolicies"):
-        yield Call("PUT", "", {"maintenancePolicy": body.get("maintenancePolicy", {})}, "updating GKE node pool maintenance policy")
+        yield Call(
+            "PUT",
+            "",
+            {"maintenancePolicy": body.get("maintenancePolicy", {})},
+            "updating GKE node pool maintenance policy",
+        )
 
 
 def _touches(paths: Sequence[str], name: str) -> bool:
@@ -107,7 +119,9 @@ def _node_config(name: str, inputs: Values, body: dict[str, Any], paths: Sequenc
         machine = {part: sent[part] for part in _MACHINE if part in sent}
         if "diskSizeGb" in machine:
             machine["diskSizeGb"] = str(machine["diskSizeGb"])
-        yield Call("PUT", "", {"nodePoolId": name, **machine}, "updating GKE node pool disk_size_gb/disk_type/machine_type")
+        yield Call(
+            "PUT", "", {"nodePoolId": name, **machine}, "updating GKE node pool disk_size_gb/disk_type/machine_type"
+        )
     for part, make in _PARTS.items():
         if _touches(paths, f"nodeConfig.{part}"):
             yield Call("PUT", "", {"nodePoolId": name, **make(stated, sent)}, f"updating GKE node pool {part}")

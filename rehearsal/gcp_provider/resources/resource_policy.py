@@ -27,7 +27,9 @@ class ResourcePolicy(ComputeKind):
         **rules("force", "groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount"),
         **rules("force", "groupPlacementPolicy.gpuTopology"),
         **rules("force", "groupPlacementPolicy.vmCount"),
-        **rules("force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"),
+        **rules(
+            "force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"
+        ),
         **rules("force computed local", "project"),
         # Of the beta API only.
         **rules("unplayed", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),

@@ -70,7 +70,9 @@ class Subnetwork(ComputeKind):
             result.pop("logConfig", None)
         return result
 
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Sequence[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> Sequence[tuple[str, str, Any]]:
         calls: list[tuple[str, str, Any]] = []
         if "ipCidrRange" in tops:
             calls.append((f"{identity}/expandIpCidrRange", "POST", {"ipCidrRange": inputs["ipCidrRange"]}))
