@@ -56,6 +56,9 @@ class JobLine:
     succeeded: bool
     note: str
     flavors: frozenset[str] = frozenset()
+    deactivated: bool = False
+    """Kueue has given up on it: it stays where it is until somebody activates its workload again."""
+    workload: str = ""
     head: str | None = None
     nodes: datetime | None = None
     request: Request | None = None
@@ -133,6 +136,8 @@ def _line(
         succeeded=succeeded,
         note=_note(workload, ended is not None),
         flavors=chip_flavors(workload),
+        deactivated=workload is not None and workload.get("spec", {}).get("active") is False and ended is None,
+        workload=workload["metadata"]["name"] if workload else "",
         request=request,
     )
 
@@ -186,19 +191,21 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
 
 
 def _note(workload: Object | None, ended: bool) -> str:
-    """Why a job that has not ended is where it is, in Kueue's words."""
+    """Why a job that has not ended is where it is, in Kueue's and Google's words."""
     if ended:
         return ""
     if workload is None:
         return "not queued yet"
     status = workload.get("status", {})
-    waiting = [c for c in status.get("conditions", []) if c["type"] == "QuotaReserved" and c["status"] != "True"]
     checks = [
-        c for c in status.get("admissionChecks", []) if c.get("state") not in ("Ready", None) and c.get("message")
+        f"{check['name']}: {check['message']}"
+        for check in status.get("admissionChecks", [])
+        if check.get("state") not in ("Ready", None) and check.get("message")
     ]
-    if waiting:
-        return str(waiting[0].get("message", ""))
-    return f"{checks[0]['name']}: {checks[0]['message']}" if checks else ""
+    gone = condition(workload, "Evicted") if workload.get("spec", {}).get("active") is False else None
+    waiting = [c for c in status.get("conditions", []) if c["type"] == "QuotaReserved" and c["status"] != "True"]
+    said = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
+    return "; ".join(dict.fromkeys(text for text in said if text))
 
 
 # -- printing ---------------------------------------------------------------------------------------------------------

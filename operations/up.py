@@ -84,7 +84,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
         if text != said or time.monotonic() - said_at > SAY_EVERY_S:
             print(f"  {time.strftime('%H:%M:%S')}  {text}", flush=True)
             said, said_at = text, time.monotonic()
-        if lines is not None and all(x.finished for x in lines):
+        if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
         if time.monotonic() > deadline:
             notes = "\n".join(f"    {x.name}: {x.note or _state(x)}" for x in lines or [])
@@ -97,11 +97,23 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
 def _state(line: JobLine) -> str:
     if line.finished:
         return "succeeded" if line.succeeded else "failed"
+    if line.deactivated:
+        return "was given up by Kueue"
     if line.admitted:
         return f"runs on {', '.join(line.pools)}" if line.pools else "waits for nodes"
     if line.reserved:
         return f"waits for Plan B ({line.request.state.lower()})" if line.request else "has quota"
     return "waits" if line.queued else "is not queued yet"
+
+
+def given_up(line: JobLine) -> str:
+    """What happened to a job that Kueue has deactivated, and what to do."""
+    patch = f'patch workload {line.workload} --type merge -p "{{\\"spec\\":{{\\"active\\":true}}}}"'
+    return (
+        f"{line.name} was given up: {line.note}\n"
+        "  Its quota is free again, and the other jobs are not affected. When the cause is gone, queue it again:\n"
+        f"    make kubectl ARGS='{patch}'"
+    )
 
 
 def report(plan: Plan, lines: list[JobLine]) -> int:
@@ -110,6 +122,9 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
     print("\n" + table(lines) + "\n")
     for promise in made:
         print(f"  {'held  ' if promise.held else 'BROKEN'}  {promise.text}")
+    for line in lines:
+        if line.deactivated:
+            print(f"\n  {given_up(line)}")
     broken = [promise for promise in made if not promise.held]
     if broken:
         print(
