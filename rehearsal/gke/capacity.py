@@ -126,7 +126,7 @@ def _family(pool: Object) -> str:
 def room(world: World, pool: Object, zone: str) -> Room:
     """What Google has left for nodes of a pool in a zone, beside those that the pool has."""
     wanted = (zone, _family(pool), kind(pool))
-    row = next((row for row in table(world)["chips"] if _key(row) == wanted), {})
+    row: Object = next((row for row in table(world)["chips"] if _key(row) == wanted), {})
     wait = 0.0
     if wanted[2] == "flex-start":
         wait = float(row["wait_s"]) if "wait_s" in row else seconds(world, "queue_s")
@@ -147,7 +147,7 @@ def _held(pool: Object, zone: str) -> int:
 
 
 def claim(world: World, pool: Object, size: int) -> bool:
-    """Takes the chips for `size` nodes in each zone of a stored pool, until an operation writes the pool anew; False if there are too few."""
+    """Takes the chips for `size` nodes in each zone of a stored pool, until an operation writes the pool anew. False: too few are left."""
     with world.store.lock:
         stored = world.store.get("pools", pool["_name"])
         if stored is None:
@@ -158,5 +158,3 @@ def claim(world: World, pool: Object, size: int) -> bool:
                 return False
         world.store.put("pools", pool["_name"], {**stored, "_claim": size})
     return True
-
-

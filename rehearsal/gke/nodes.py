@@ -120,20 +120,25 @@ def retire(world: World, pool: Object, names: list[str]) -> None:
 
 
 def _drain_and_remove(core: client.CoreV1Api, names: list[str]) -> None:
-    """Cordons the nodes, deletes their pods with their own grace, and takes the nodes away when the pods are gone."""
+    """Cordons the nodes, deletes their pods with their own grace, and takes the nodes away when the pods are gone. Pods of DaemonSets go
+    with their node: deleted before it, they would come back."""
     for name in names:
         _tolerating_absence(core.patch_node, name, {"spec": {"unschedulable": True}})
     for name in names:
-        for pod in core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={name}").items:
+        for pod in _drained(core, name):
             _tolerating_absence(core.delete_namespaced_pod, pod.metadata.name, pod.metadata.namespace)
     deadline = time.monotonic() + DRAIN_TIMEOUT_S
     while names and time.monotonic() < deadline:
-        left = [n for n in names if core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={n}").items]
-        if not left:
+        if not any(_drained(core, name) for name in names):
             break
         time.sleep(0.2)
     for name in names:
         _tolerating_absence(core.delete_node, name)
+
+
+def _drained(core: client.CoreV1Api, node: str) -> list[Any]:
+    pods = core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={node}").items
+    return [p for p in pods if not any(o.kind == "DaemonSet" for o in p.metadata.owner_references or [])]
 
 
 def _tolerating_absence(call: Any, *arguments: Any) -> None:
