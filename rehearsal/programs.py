@@ -86,6 +86,13 @@ SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
     Shipped(
+        "ProvisioningRequest's definition",
+        "cluster",
+        "k8s.io/autoscaler/cluster-autoscaler/apis",
+        "config/crd",
+        "definitions/provisioning-request",
+    ),
+    Shipped(
         "pulumi-language-python-exec",
         "engine",
         "github.com/pulumi/pulumi/sdk/v3",

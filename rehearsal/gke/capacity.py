@@ -47,6 +47,9 @@ class Room:
         return self.free is None or chips <= self.free
 
 
+UNLIMITED = Room(None, 0.0)
+
+
 def wrong(table: Any) -> str:
     """What is wrong with a table, or "": a row that never applies would look like a platform that copes with it."""
     if not isinstance(table, dict) or not set(table) <= {"chips", "times"}:
@@ -118,14 +121,15 @@ def chips(pool: Object) -> int:
     return MACHINES[pool["config"]["machineType"]].chips
 
 
-def _family(pool: Object) -> str:
+def family(pool: Object) -> str:
+    """The name in FAMILIES of a pool's machines; "" for those without chips."""
     machine = MACHINES[pool["config"]["machineType"]].family
     return next((name for name, families in FAMILIES.items() if machine in families), "")
 
 
 def room(world: World, pool: Object, zone: str) -> Room:
     """What Google has left for nodes of a pool in a zone, beside those that the pool has."""
-    wanted = (zone, _family(pool), kind(pool))
+    wanted = (zone, family(pool), kind(pool))
     row: Object = next((row for row in table(world)["chips"] if _key(row) == wanted), {})
     wait = 0.0
     if wanted[2] == "flex-start":
@@ -135,7 +139,7 @@ def room(world: World, pool: Object, zone: str) -> Room:
     used = sum(
         _held(other, zone) * chips(other)
         for other in world.store.list("pools")
-        if zone in other["locations"] and (zone, _family(other), kind(other)) == wanted
+        if zone in other["locations"] and (zone, family(other), kind(other)) == wanted
     )
     return Room(max(0, int(row["chips"]) - used), wait)
 

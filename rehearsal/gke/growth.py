@@ -105,7 +105,7 @@ def _consumes(pod: Object) -> bool:
 
 
 def plan(pods: list[Object], bins: list[Bin], pools: list[Object], take: Take, resting: set[str]) -> Plan:
-    """`bins` are all nodes, also those to come, and receive the pods; `resting` names pools in backoff, and receives those that enter it."""
+    """`bins` are all nodes, also those to come, and receive the pods; `resting` names pools in backoff and receives more."""
     found = Plan()
     by_name = {pool["_name"]: pool for pool in pools if is_scaled(pool)}
     for pod in pods:

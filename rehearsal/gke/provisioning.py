@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from rehearsal.gcp.core import Object
 from rehearsal.gke import capacity, fitting, growth, requests
-from rehearsal.gke.capacity import Room
+from rehearsal.gke.capacity import UNLIMITED, Room
 from rehearsal.gke.growth import Growth
 from rehearsal.gke.members import Member
 
@@ -34,7 +34,7 @@ class Sight:
     pool: Object | None = None
     members: dict[str, Member] = field(default_factory=dict)
     ready: set[str] = field(default_factory=set)
-    room: Room = Room(None, 0.0)
+    room: Room = UNLIMITED
     chips: int = 0
     fault: Object = field(default_factory=dict)
     missing_since: float = math.inf
