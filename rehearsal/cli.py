@@ -37,6 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("gcloud-env", help="print the settings for gcloud outside, as shell exports")
     faults = verbs.add_parser("faults", help="show or set Google's faults")
     faults.add_argument("json", nargs="?", help='a JSON list of faults, or "none"')
+    capacity = verbs.add_parser("capacity", help="show or set how many chips Google has")
+    capacity.add_argument("json", nargs="?", help='a JSON object of "chips" and "times", or "unlimited"')
     verbs.add_parser("leftovers", help="what is left in Google's state")
     return parser
 
@@ -75,6 +77,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
                 print(f"export {key}={shlex.quote(value)}")
         case "faults":
             return _faults(layout, arguments.json)
+        case "capacity":
+            return _capacity(layout, arguments.json)
         case "leftovers":
             print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/leftovers"), indent=2))
     return 0
@@ -95,4 +99,13 @@ def _faults(layout: Layout, text: str | None) -> int:
     elif text is not None:
         lifecycle.google(layout, "PUT", "/_rehearsal/faults", json.loads(text))
     print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/faults"), indent=2))
+    return 0
+
+
+def _capacity(layout: Layout, text: str | None) -> int:
+    if text == "unlimited":
+        lifecycle.google(layout, "DELETE", "/_rehearsal/capacity")
+    elif text is not None:
+        lifecycle.google(layout, "PUT", "/_rehearsal/capacity", json.loads(text))
+    print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/capacity"), indent=2))
     return 0

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import kubeconfig, supervisor
+from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
 from rehearsal.network import MOST_CLUSTERS, ClusterNetwork
@@ -76,6 +77,7 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.etcd())
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
+        builtin.install(plane.kubeconfig, self.layout.definitions)
         for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet(), plane.ray()):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)

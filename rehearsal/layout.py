@@ -34,6 +34,11 @@ class Layout:
         return self.root / "charts"
 
     @property
+    def definitions(self) -> Path:
+        """Definitions of resources that GKE builds into every cluster."""
+        return self.root / "definitions"
+
+    @property
     def run(self) -> Path:
         return self.root / "run"
 

@@ -57,6 +57,7 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
     _await_google(layout)
+    _set_capacity(layout)
     _start_forwarder(layout, ports)
     where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
     say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
@@ -226,6 +227,13 @@ def _await_google(layout: Layout) -> None:
                     "the rehearsal did not come up\n" + explain(failing or list(supervisor.units(layout).values()))
                 ) from None
             time.sleep(0.05)
+
+
+def _set_capacity(layout: Layout) -> None:
+    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gke/capacity.py)."""
+    named = os.environ.get("REHEARSAL_CAPACITY")
+    if named:
+        google(layout, "PUT", "/_rehearsal/capacity", yaml.safe_load(Path(named).read_text()))
 
 
 def explain(failing: list[dict[str, Any]]) -> str:
