@@ -17,8 +17,9 @@ from components.node_identity import NodeIdentity, NodeIdentityArgs
 from components.project import ProjectServices
 from components.queues import Queues, QueuesArgs
 from components.slice_pool import LANES, SlicePool, SlicePoolArgs
-from settings.names import region_of
-from settings.plan import Plan
+from components.turn import Followed, Turn
+from settings.names import region_of, seconds
+from settings.plan import JobPlan, Plan, RayJobPlan
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
 
@@ -92,13 +93,20 @@ def queues_over(
     return Queues("queue", args, pulumi.ResourceOptions(providers=[kubernetes]))
 
 
-def submit_jobs(plan: Plan, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider) -> None:
+def submit_jobs(
+    plan: Plan, cluster: Cluster, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider
+) -> None:
     """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
-    opts = pulumi.ResourceOptions(providers=[kubernetes])
-    jobs: dict[str, pulumi.Resource] = {}
+    opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
+    kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
+
+    def turn(kind: str, job: JobPlan | RayJobPlan) -> Turn:
+        followed = [Followed(kind, job.namespace, name) for name in job.after]
+        return Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+
     for job in plan.jobs:
         after = [queues.local_queues[job.namespace, job.queue], *(jobs[name] for name in job.after)]
-        args = MultisliceJobArgs(job, controllers.jobset.gate, plan.settings.timeouts, after)
+        args = MultisliceJobArgs(job, controllers.jobset.gate, turn("JobSet", job), timeouts, after)
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
     scripts: dict[str, TrainingScript] = {}
     for ray in plan.ray_jobs:
@@ -107,5 +115,5 @@ def submit_jobs(plan: Plan, controllers: Controllers, queues: Queues, kubernetes
             name = f"ray-{ray.namespace}"
             scripts[ray.namespace] = TrainingScript(name, TrainingScriptArgs(ray.namespace, [queue]), opts)
         after = [queue, scripts[ray.namespace].config_map, *(jobs[name] for name in ray.after)]
-        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, plan.settings.timeouts, after)
+        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, turn("RayJob", ray), timeouts, after)
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

@@ -137,7 +137,7 @@ def _line(
         note=_note(workload, ended is not None),
         flavors=chip_flavors(workload),
         deactivated=workload is not None and workload.get("spec", {}).get("active") is False and ended is None,
-        workload=workload["metadata"]["name"] if workload else "",
+        workload=workload["metadata"].get("name", "") if workload else "",
         request=request,
     )
 

@@ -48,8 +48,6 @@ class JobPlan:
     shape: SliceShape
     slices: int
     after: tuple[str, ...]
-    awaited: bool
-    """Another job is submitted only after this one has been admitted."""
     privileged: bool
     sleep_seconds: int
     queued: bool
@@ -128,7 +126,6 @@ def max_run_seconds(section: SliceSection) -> int | None:
 
 def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
     """Jobs in an order in which each comes after those it waits for."""
-    awaited = {name for job in settings.workloads for name in job.after}
     plans = {}
     for job in settings.workloads:
         index = flavor_index(job, settings)
@@ -143,7 +140,6 @@ def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
             shape=certain_shape(section),
             slices=job.slices,
             after=tuple(job.after),
-            awaited=job.name in awaited,
             privileged=job.privileged,
             sleep_seconds=job.sleep_seconds,
             queued=CAPACITIES[section.capacity].queued,

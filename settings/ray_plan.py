@@ -28,8 +28,6 @@ class RayJobPlan:
     max_slices: int
     elastic: bool
     after: tuple[str, ...]
-    awaited: bool
-    """Another job is submitted only after this one has been admitted."""
     image: str
     requirements: tuple[str, ...]
     head: Room
@@ -44,11 +42,10 @@ class RayJobPlan:
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
     """Plans by name, in the order of the stack file."""
     jobs = settings.ray.jobs if settings.ray is not None else []
-    awaited = {name for job in jobs for name in job.after}
-    return {job.name: _plan(job, settings, job.name in awaited) for job in jobs}
+    return {job.name: _plan(job, settings) for job in jobs}
 
 
-def _plan(job: RayJobSection, settings: Settings, awaited: bool) -> RayJobPlan:
+def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
     queue = ray_queue(job, settings)
     if queue is None:
         raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
@@ -64,7 +61,6 @@ def _plan(job: RayJobSection, settings: Settings, awaited: bool) -> RayJobPlan:
         max_slices=max_slices(job),
         elastic=job.elastic,
         after=tuple(job.after),
-        awaited=awaited,
         image=job.image,
         requirements=tuple(job.requirements),
         head=Room(job.head.cpu * 1000, mebibytes(job.head.memory)),

@@ -15,10 +15,6 @@ QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 MAX_RUN_DURATION = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 """Kueue copies it to the ProvisioningRequest: for how long the nodes are asked for, in seconds."""
-WAIT_FOR = "pulumi.com/waitFor"
-UNTIL_ADMITTED = "jsonpath={.spec.suspend}=false"
-"""Kueue suspends a new job and resumes it on admission. The Kubernetes provider reports the object as created only then,
-and what depends on it is submitted after that."""
 
 MAX_RESTARTS = 4
 """Not in the stack file: JobSet forbids changing a failure policy by a rule of its CRD, whose error the Kubernetes
@@ -60,8 +56,6 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
 def _metadata(job: JobPlan) -> dict[str, Any]:
     """Exclusive topology puts each slice's pods on a node pool of their own, which is what makes a slice."""
     annotations = {EXCLUSIVE_TOPOLOGY: NODEPOOL_LABEL}
-    if job.awaited:
-        annotations[WAIT_FOR] = UNTIL_ADMITTED
     if job.queued and job.max_run_seconds is not None:
         annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
     return {

@@ -11,6 +11,7 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 
 from components.gate import WebhookGate
 from components.options import child
+from components.turn import Turn
 from settings.model import TimeoutsSection
 from settings.ray_plan import RayJobPlan
 from workloads.ray_manifest import SCRIPT, ray_job, script_name, training_script
@@ -45,13 +46,14 @@ class RayTrainingJobArgs:
     job: RayJobPlan
     gate: WebhookGate
     """Kueue's: it is the one that admits RayJobs."""
+    turn: Turn
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
-    """The queue, the script, and the jobs that must have been admitted first."""
+    """The queue, the script, and the jobs that this one follows."""
 
 
 class RayTrainingJob(pulumi.ComponentResource):
-    """One RayJob in the queue. What a user sees of an awaited one is said at MultisliceJob."""
+    """One RayJob in the queue. What a user sees of one that follows others is said at MultisliceJob."""
 
     ray_job: CustomResource
 
@@ -69,9 +71,10 @@ class RayTrainingJob(pulumi.ComponentResource):
                 args.after,
                 args.timeouts.admission,
                 args.timeouts.deletion,
-                hooks=args.gate.binding(),
-                # KubeRay starts nothing anew when the spec of a running job changes: another spec is another job.
-                replace_on_changes=["spec"],
+                hooks=args.turn.binding(args.gate.binding()),
+                # KubeRay starts nothing anew when the spec of a running job changes, and Kueue owns parts of the object from
+                # admission on, so that any update would be a conflict: another job is submitted in its place.
+                replace_on_changes=["spec", "metadata"],
                 delete_before_replace=True,
             ),
         )

@@ -13,7 +13,7 @@ from settings.queue_plan import DEFAULT_POOL, cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
-from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, UNTIL_ADMITTED, WAIT_FOR, tolerations
+from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, tolerations
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 WORKER_GROUP = "tpu-group"
@@ -70,8 +70,6 @@ def _metadata(job: RayJobPlan) -> dict[str, Any]:
         annotations[ELASTIC] = "true"
     if job.max_run_seconds is not None:
         annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
-    if job.awaited:
-        annotations[WAIT_FOR] = UNTIL_ADMITTED
     metadata: dict[str, Any] = {
         "name": job.name,
         "namespace": job.namespace,

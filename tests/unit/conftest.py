@@ -118,7 +118,7 @@ def run_platform(plan: Plan) -> None:
     kubernetes = providers.kubernetes_provider(cluster)
     controllers = platform.controllers_on(plan, cluster, kubernetes)
     queues = platform.queues_over(plan, controllers, pools, kubernetes)
-    platform.submit_jobs(plan, controllers, queues, kubernetes)
+    platform.submit_jobs(plan, cluster, controllers, queues, kubernetes)
 
 
 @pytest.fixture(scope="session")

@@ -188,12 +188,13 @@ def test_queues_wait_for_every_pool(tutorial) -> None:
         assert tutorial.needs(flavor, tutorial.named(f"{name}-pool"))
 
 
-def test_the_first_job_is_awaited_and_the_other_two_do_not_wait_for_each_other(tutorial) -> None:
+def test_two_jobs_take_their_turn_after_the_first_and_do_not_wait_for_each_other(tutorial) -> None:
     three, two, one = (tutorial.named(f"multislice-{n}slice-jobset") for n in (3, 2, 1))
-    assert three.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.spec.suspend}=false"
+    assert three.hooks["before_create"] == ("jobset-webhook-gate",)
     for job in (two, one):
         assert tutorial.needs(job, three)
-        assert "pulumi.com/waitFor" not in job.inputs["metadata"]["annotations"]
+        assert job.hooks["before_create"] == (f"{job.inputs['metadata']['name']}-turn", "jobset-webhook-gate")
+        assert job.hooks["before_update"] == ("jobset-webhook-gate",)
     assert not tutorial.needs(one, two)
     assert not tutorial.needs(two, one)
 
@@ -203,7 +204,7 @@ def test_every_object_that_a_webhook_admits_has_a_gate_and_a_literal_name(tutori
     assert len(objects) == 6
     for resource in objects:
         gate = "jobset-webhook-gate" if "JobSet" in resource.type else "kueue-webhook-gate"
-        assert resource.hooks["before_create"] == (gate,)
+        assert resource.hooks["before_create"][-1] == gate
         assert resource.hooks["before_update"] == (gate,)
         assert resource.inputs["metadata"]["name"]
 
@@ -351,12 +352,11 @@ def test_the_second_ray_job_waits_for_the_first_and_both_for_the_script(both_tut
     one, two = both_tutorials.named("ray-1-rayjob"), both_tutorials.named("ray-2-rayjob")
     script = both_tutorials.named("ray-default-script")
     assert both_tutorials.needs(two, one)
-    assert one.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.spec.suspend}=false"
-    assert "pulumi.com/waitFor" not in two.inputs["metadata"]["annotations"]
+    assert one.hooks["before_create"] == ("kueue-webhook-gate",)
+    assert two.hooks["before_create"] == ("ray-2-turn", "kueue-webhook-gate")
     for job in (one, two):
         assert both_tutorials.needs(job, script)
-        assert job.hooks["before_create"] == ("kueue-webhook-gate",)
-        assert (job.replace_on_changes, job.delete_before_replace) == (("spec",), True)
+        assert (job.replace_on_changes, job.delete_before_replace) == (("spec", "metadata"), True)
     volume = one.inputs["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"][0]
     assert volume["configMap"]["name"] == script.inputs["metadata"]["name"]
     assert script.inputs["immutable"] is True

@@ -41,14 +41,6 @@ def test_jobs_come_after_those_they_wait_for_however_they_are_listed() -> None:
     assert sorted(names) == ["multislice-1slice", "multislice-2slice", "multislice-3slice"]
 
 
-def test_only_a_job_that_others_wait_for_is_awaited() -> None:
-    assert {job.name: job.awaited for job in plan_with().jobs} == {
-        "multislice-3slice": True,
-        "multislice-2slice": False,
-        "multislice-1slice": False,
-    }
-
-
 def test_a_job_expects_the_chips_of_all_its_slices() -> None:
     assert {job.name: job.devices for job in plan_with().jobs} == {
         "multislice-3slice": 24,

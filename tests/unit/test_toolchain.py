@@ -10,6 +10,7 @@ import pytest
 
 from rehearsal import toolchain
 from rehearsal.layout import Layout
+from rehearsal.programs import PROGRAMS, SHIPPED
 from rehearsal.toolchain import Toolchain
 
 LONGEST_S = 30.0
@@ -30,15 +31,12 @@ def no_compiler(self: Toolchain, module: Path, *arguments: str) -> str:
         Path(arguments[arguments.index("-o") + 1]).write_text(arguments[-1])
         return ""
     origin = self.layout.root / "module"
-    for name in ("charts/kueue", "charts/jobset"):
-        (origin / name).mkdir(parents=True, exist_ok=True)
-    for name in (
-        "python/cmd/pulumi-language-python-exec",
-        "cmd/pulumi-resource-kubernetes/schema.json",
-        "cmd/pulumi-resource-kubernetes/terraform-mapping.json",
-    ):
+    embedded = [source for program in PROGRAMS for _, source in program.embedded]
+    for name in (*embedded, *(item.source for item in SHIPPED if item.executable)):
         (origin / name).parent.mkdir(parents=True, exist_ok=True)
         (origin / name).touch()
+    for name in (item.source for item in SHIPPED if not item.executable):
+        (origin / name).mkdir(parents=True, exist_ok=True)
     return f'{{"Dir": "{origin}"}}'
 
 

@@ -114,4 +114,5 @@ HANDLERS: dict[str, Handler] = {
     f"compute.{scope}Operations.{verb}": handler
     for scope in ("global", "region", "zone")
     for verb, handler in (("get", _get), ("wait", _wait), ("list", _list))
-} | {"compute.globalOperations.aggregatedList": _aggregated}
+}
+HANDLERS["compute.globalOperations.aggregatedList"] = _aggregated
