@@ -55,14 +55,19 @@ def _turns(
     flavors: Mapping[str, FlavorPlan],
     lines: Mapping[str, JobLine],
 ) -> list[Promise]:
-    """A job that was submitted after another and does not fit beside it must run after it; jobs that waited for the
-    same ones and fit together must run together."""
+    """A job that was submitted after another and does not fit beside it must wait until that has given back enough
+    slices; jobs that waited for the same ones and fit together must run together."""
     made = []
     for name, earlier in after.items():
         for other in earlier:
-            if flavors[name] == flavors[other] and chips[name] + chips[other] > flavors[name].chips:
-                text = f"{name} waited until {other} had finished"
-                made.append(Promise(text, ran_after(lines[name], lines[other])))
+            if flavors[name] != flavors[other]:
+                continue
+            lacking = chips[name] + chips[other] - flavors[name].chips
+            slices = -(-lacking * lines[other].wanted // chips[other])
+            if slices > 0:
+                given = "all its slices" if slices == lines[other].wanted else f"{slices} of its slices"
+                text = f"{name} waited until {other} had given back {given}"
+                made.append(Promise(text, waited_for(lines[name], lines[other], slices)))
     for group in _together(after, chips, flavors):
         held = all(overlap(lines[a], lines[b]) for a in group for b in group if a < b)
         made.append(Promise(f"{' and '.join(group)} ran together", held))
@@ -89,8 +94,12 @@ def own_pools(line: JobLine) -> bool:
     )
 
 
-def ran_after(line: JobLine, other: JobLine) -> bool:
-    return line.admitted is not None and other.finished is not None and line.admitted >= other.finished
+def waited_for(line: JobLine, other: JobLine, slices: int) -> bool:
+    """Whether a job was admitted only when that many slices of the other one were done. Kueue does not wait for the end
+    of the whole job: it counts down the quota of a JobSet as its pods finish."""
+    if line.admitted is None or len(other.slice_ends) < slices:
+        return False
+    return line.admitted >= other.slice_ends[slices - 1]
 
 
 def overlap(line: JobLine, other: JobLine) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
 SLICE_LABEL = "jobset.sigs.k8s.io/job-index"
-RAY_JOB_LABEL = "ray.io/originated-from-cr-name"
+RAY_CLUSTER_LABEL = "ray.io/cluster"
 RAY_NODE_LABEL = "ray.io/node-type"
 RAY_REPLICA_LABELS = ("ray.io/worker-group-replica-index", "replicaIndex")
 """KubeRay's own for the replica of a multi-host worker group, and the one of GKE's webhook."""
@@ -61,6 +61,8 @@ class JobLine:
     workload: str = ""
     head: str | None = None
     nodes: datetime | None = None
+    slice_ends: tuple[datetime, ...] = ()
+    """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
     request: Request | None = None
 
     @property
@@ -102,7 +104,7 @@ def jobset_line(
     """The row of one JobSet."""
     done, failed = condition(jobset, "Completed"), condition(jobset, "Failed")
     wanted = sum(int(job.get("replicas", 1)) for job in jobset["spec"]["replicatedJobs"])
-    ended = since(done or failed or condition(workload, "Finished"))
+    ended = since(done or failed)
     line = _line(jobset, wanted, workload, ended, done is not None, request)
     placed = [(str(pod["metadata"].get("labels", {}).get(SLICE_LABEL, "0")), pod) for pod in pods]
     return _placed(line, placed, nodes)
@@ -161,13 +163,25 @@ def _replica(pod: Object) -> str:
 def _placed(line: JobLine, pods: Sequence[tuple[str, Object]], nodes: Mapping[str, Node]) -> JobLine:
     found: dict[str, set[str]] = {}
     made = []
+    ends: dict[str, list[datetime | None]] = {}
     for index, pod in pods:
+        ends.setdefault(index, []).append(_pod_end(pod))
         name = pod["spec"].get("nodeName")
-        if name:
-            found.setdefault(index, set()).add(nodes[name].pool if name in nodes else f"(node {name})")
-            made += [nodes[name].made] if name in nodes else []
+        if name in nodes:  # a node that is not there was made, or removed, between two readings
+            found.setdefault(index, set()).add(nodes[name].pool)
+            made.append(nodes[name].made)
     slices = {index: frozenset(pools) for index, pools in sorted(found.items())}
-    return replace(line, slices=slices, nodes=min(made, default=None))
+    over = [[end for end in times if end is not None] for times in ends.values()]
+    done = sorted(max(times) for times, all_ in zip(over, ends.values(), strict=True) if len(times) == len(all_))
+    return replace(line, slices=slices, nodes=min(made, default=None), slice_ends=tuple(done))
+
+
+def _pod_end(pod: Object) -> datetime | None:
+    """When a pod's last container ended, None while it runs."""
+    states = [status.get("state", {}) for status in pod.get("status", {}).get("containerStatuses", [])]
+    ends = [moment(state.get("terminated", {}).get("finishedAt")) for state in states]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None
 
 
 def request_of(found: Object) -> Request:

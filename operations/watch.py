@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from operations.kube import Cluster
 from operations.timeline import (
     JOBSET_LABEL,
-    RAY_JOB_LABEL,
+    RAY_CLUSTER_LABEL,
     JobLine,
     Node,
     Request,
@@ -57,10 +57,12 @@ class Watcher:
 
     def _row(self, job: JobPlan | RayJobPlan, nodes: dict[str, Node]) -> JobLine:
         is_ray = isinstance(job, RayJobPlan)
-        api, plural, label = (RAY_API, "rayjobs", RAY_JOB_LABEL) if is_ray else (JOBSET_API, "jobsets", JOBSET_LABEL)
+        api, plural = (RAY_API, "rayjobs") if is_ray else (JOBSET_API, "jobsets")
         found = self.cluster.call("GET", f"/apis/{api}/namespaces/{job.namespace}/{plural}/{job.name}")
         workload = self._workload(job.namespace, found["metadata"]["uid"])
-        pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=f"{label}={job.name}")
+        ray_cluster = found.get("status", {}).get("rayClusterName", "")
+        own = f"{RAY_CLUSTER_LABEL}={ray_cluster}" if is_ray else f"{JOBSET_LABEL}={job.name}"
+        pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
         request = self._request(job.namespace, workload) if job.queued else None
         line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
         uid = found["metadata"]["uid"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from operations.promises import overlap, own_pools, ran_after
+from operations.promises import overlap, own_pools, waited_for
 from operations.timeline import POOL_LABEL
 from rehearsal import sandbox
 from tests.rehearsal.conftest import Checkout, until
@@ -83,7 +83,7 @@ def test_up_keeps_the_tutorials_promises(checkout: Checkout) -> None:
     three, two, one = (lines[f"multislice-{n}slice"] for n in (3, 2, 1))
     assert all(line.succeeded for line in lines.values())
     assert all(own_pools(line) for line in lines.values())
-    assert ran_after(two, three) and ran_after(one, three)
+    assert waited_for(two, three, 2) and waited_for(one, three, 1)
     assert overlap(one, two)
     assert not set(one.pools) & set(two.pools)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import both, plan_with
 
-from operations.promises import expected_flavor, overlap, own_pools, promises, ran_after
+from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
 from operations.timeline import Node, Request, jobset_line, merged, moment, ray_line, table
 
 pytestmark = pytest.mark.unit
@@ -38,8 +38,13 @@ def line(
     }
     conditions = [] if admitted is None else [true("Admitted", admitted)]
     workload = {"metadata": {"creationTimestamp": at(queued)}, "status": {"conditions": conditions}}
+    over = {} if finished is None else {"containerStatuses": [{"state": {"terminated": {"finishedAt": at(finished)}}}]}
     pods = [
-        {"metadata": {"labels": {"jobset.sigs.k8s.io/job-index": str(i)}}, "spec": {"nodeName": f"node-{pool}"}}
+        {
+            "metadata": {"labels": {"jobset.sigs.k8s.io/job-index": str(i)}},
+            "spec": {"nodeName": f"node-{pool}"},
+            "status": over,
+        }
         for i, pools in slices.items()
         for pool in pools
     ]
@@ -112,7 +117,10 @@ def test_all_promises_hold_when_the_tutorial_happens_as_promised():
             lambda: line("two", {0: ["p1", "p2"], 1: ["p3", "p3"]}, 1, 10, 20),
             "two: each of its 2 slices had a pool of its own",
         ),
-        (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 5, 20), "two waited until three had finished"),
+        (
+            lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 5, 20),
+            "two waited until three had given back 2 of its slices",
+        ),
         (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 21, 30), "one and two ran together"),
         (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 10, 20, ok=False), "two succeeded"),
     ],
@@ -126,7 +134,8 @@ def test_a_broken_promise_is_named(broken, text):
 def test_a_job_that_was_never_admitted_keeps_no_promise_of_order():
     waiting = line("two", {}, 1, None, None)
     three, _, one = as_promised()
-    assert not ran_after(waiting, three)
+    assert not waited_for(waiting, three, 1)
+    assert not waited_for(one, waiting, 1)
     assert not overlap(waiting, one)
     assert not own_pools(waiting)
 
