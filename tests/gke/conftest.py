@@ -21,8 +21,10 @@ from tests.gke.builders import QUEUED, ZONE, pod, worker
 PROJECT = "tests-project"
 PLACE = f"/v1/projects/{PROJECT}/locations/{ZONE}"
 PATIENCE_S = 30.0
-QUICK = {"idle_s": 150, "boot_s": 60, "backoff_s": 100, "queue_s": 30, "booking_s": 400, "retry_s": 100, "missing_s": 100}
-"""Google's seconds; the rehearsal takes a hundredth of each."""
+SCALE = 0.002
+"""Google's operations take a five-hundredth of their time: a cluster 0.6 s beside what its control plane takes."""
+QUICK = {"idle_s": 0.8, "boot_s": 0.5, "backoff_s": 1.0, "queue_s": 0.2, "booking_s": 3.0, "retry_s": 1.0, "missing_s": 1.0}
+"""Seconds of these tests."""
 
 
 def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
@@ -54,18 +56,26 @@ class World:
 
     def run(self, verb: str, path: str, body: Any = None) -> Any:
         """Starts an operation and waits for its end; the operation."""
-        operation = self.google(verb, path, body)
+        return self.ended(self.google(verb, path, body))
+
+    def ended(self, operation: Any) -> Any:
         link = f"{PLACE}/operations/{operation['name']}"
-        return until(
-            link, lambda: found if (found := self.google("GET", link))["status"] == "DONE" else None, 60
-        )  # fmt: skip
+
+        def done() -> Any:
+            found = self.google("GET", link)
+            return found if found["status"] == "DONE" else None
+
+        return until(link, done, 60)
 
     def add_pool(self, name: str, **stated: Any) -> Any:
-        """Creates a pool; the operation."""
-        return self.run("POST", f"{PLACE}/clusters/{self.cluster}/nodePools", {"nodePool": {"name": name, **stated}})
+        """Starts to create a pool; the operation."""
+        body = {"nodePool": {"name": name, **stated}}
+        return self.google("POST", f"{PLACE}/clusters/{self.cluster}/nodePools", body)
 
     def capacity(self, *rows: Any, **times: float) -> None:
-        self.google("PUT", "/_rehearsal/capacity", {"chips": list(rows), "times": {**QUICK, **times}})
+        """Rows of chips, and times other than QUICK's, in seconds of these tests."""
+        scaled = {name: value / SCALE for name, value in {**QUICK, **times}.items()}
+        self.google("PUT", "/_rehearsal/capacity", {"chips": list(rows), "times": scaled})
 
     def size(self, pool: str) -> int:
         """The target size of a pool's instance group, as clients of Compute read it."""
@@ -164,7 +174,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     if not (Layout.default().bin / "kube-apiserver").exists():
         pytest.skip("the rehearsal's programs are not built")
     layout = Layout(tmp_path_factory.mktemp("gke") / ".rehearsal")
-    lifecycle.up(layout, say=lambda text: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REHEARSAL_TIME_SCALE", str(SCALE))
+        lifecycle.up(layout, say=lambda text: None)
     made = World(layout, "demo")
     try:
         apis = {"serviceIds": ["container.googleapis.com", "compute.googleapis.com", "iam.googleapis.com"]}
@@ -173,9 +185,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         made.capacity()
         made.run("POST", f"{PLACE}/clusters", {"cluster": {"name": "demo", "initialNodeCount": 1}})
         scaling = {"enabled": True, "minNodeCount": 0, "maxNodeCount": 2}
-        made.add_pool("cpu", initialNodeCount=0, autoscaling=scaling, config={"machineType": "e2-standard-4"})
-        made.add_pool("slice", **slice_pool())
-        made.add_pool("dws", **queued_pool())
+        cpu = {"initialNodeCount": 0, "autoscaling": scaling, "config": {"machineType": "e2-standard-4"}}
+        pools = {"cpu": cpu, "slice": slice_pool(), "dws": queued_pool()}
+        for operation in [made.add_pool(name, **stated) for name, stated in pools.items()]:
+            assert "error" not in made.ended(operation)
+        account = "/api/v1/namespaces/default/serviceaccounts/default"
+        until("pods may be created", lambda: made.kube.get(account))
         yield made
     finally:
         lifecycle.down(layout)

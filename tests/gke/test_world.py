@@ -72,11 +72,11 @@ def test_gke_refuses_more_than_one_pod_set_and_leaves_other_classes_alone(world:
 
 
 def test_a_request_that_is_withdrawn_brings_nothing(world: World) -> None:
-    world.capacity({**FLEX, "wait_s": 3})
+    world.capacity({**FLEX, "wait_s": 2})
     world.ask("queued", 4)
     until("it is queued", lambda: world.state("queued") == "Accepted")
     world.withdraw("queued")
-    world.capacity(boot_s=500)
+    world.capacity(boot_s=5)
     world.ask("booting", 4)
     until("its nodes boot", lambda: world.size("dws") == 4)
     assert world.nodes("dws") == []
@@ -86,7 +86,7 @@ def test_a_request_that_is_withdrawn_brings_nothing(world: World) -> None:
 
 
 def test_faults_of_dws(world: World) -> None:
-    world.capacity(booking_s=100)
+    world.capacity(booking_s=1)
     faults = [{"fault": "dws-fail", "match": {"name": "dws"}}, {"fault": "dws-revoke"}]
     world.google("PUT", "/_rehearsal/faults", faults)
     world.ask("refused", 4)
@@ -105,12 +105,12 @@ def test_a_stock_out_is_told_and_ends(world: World) -> None:
     text = "Node scale up in zones us-east5-b associated with this pod failed: GCE out of resources."
     until("the failure is told", lambda: any(text in world.events(n).get("FailedScaleUp", "") for n in WORKERS))
     fixed = {"initialNodeCount": 4, "placementPolicy": {"tpuTopology": "4x4"}, "config": {"machineType": "ct6e-standard-4t"}}
-    operation = world.add_pool("fixed", **fixed)
+    operation = world.ended(world.add_pool("fixed", **fixed))
     assert "GCE_STOCKOUT" in operation["error"]["message"]
     assert world.size("slice") == 0
     world.capacity({**ON_DEMAND, "chips": 16})
     until("the workers run", lambda: world.running(*WORKERS))
-    operation = world.add_pool("second", **fixed)
+    operation = world.ended(world.add_pool("second", **fixed))
     assert "GCE_STOCKOUT" in operation["error"]["message"], "the slice holds all chips"
     world.remove(*WORKERS)
     until("the slice is gone", lambda: world.size("slice") == 0)
