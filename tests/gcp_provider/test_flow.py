@@ -70,7 +70,6 @@ def test_a_cluster_is_made_as_the_real_provider_makes_it(cluster: Any) -> None:
     assert identity == f"projects/{PROJECT}/locations/us-west4/clusters/c"
     sent = engine.audit("clusters.create")[0]["body"]["cluster"]
     assert sent["resourceLabels"] == {"environment": "tests", "goog-pulumi-provisioned": "true"}
-    assert sent["networkPolicy"]["enabled"] is False
     assert sent["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]["enabled"] is True
     assert [call["path"].rsplit("/", 1)[-1] for call in engine.audit("nodePools.delete")] == ["default-pool"]
     assert state["endpoint"] and state["masterVersion"] and state["masterAuth"]["clusterCaCertificate"] is not None

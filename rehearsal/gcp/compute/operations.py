@@ -103,16 +103,19 @@ def _list(call: Call) -> Object:
 def _aggregated(call: Call) -> Object:
     of_project = project(call)
     scopes = ["global", *(f"regions/{name}" for name in REGIONS)]
-    found: dict[str, list[Object]] = {
+    found = {
         scope: [shown(o) for o in call.world.store.list(KIND, f"projects/{of_project}/{scope}/operations/")]
         for scope in scopes
     }
     return listing.aggregated(call, "operation", "operations", of_project, found)
 
 
+_VERBS: dict[str, Handler] = {"get": _get, "wait": _wait, "list": _list}
 HANDLERS: dict[str, Handler] = {
-    f"compute.{scope}Operations.{verb}": handler
-    for scope in ("global", "region", "zone")
-    for verb, handler in (("get", _get), ("wait", _wait), ("list", _list))
+    **{
+        f"compute.{scope}Operations.{verb}": handler
+        for scope in ("global", "region", "zone")
+        for verb, handler in _VERBS.items()
+    },
+    "compute.globalOperations.aggregatedList": _aggregated,
 }
-HANDLERS["compute.globalOperations.aggregatedList"] = _aggregated

@@ -206,10 +206,11 @@ _VERBS: dict[str, Handler] = {
     "setManagement": _set_management,
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
-    f"container.projects.{style}.clusters.nodePools.{verb}": handler
-    for style in ("locations", "zones")
-    for verb, handler in _VERBS.items()
-} | {
+    **{
+        f"container.projects.{style}.clusters.nodePools.{verb}": handler
+        for style in ("locations", "zones")
+        for verb, handler in _VERBS.items()
+    },
     "container.projects.locations.clusters.nodePools.setAutoscaling": _set_autoscaling,
     "container.projects.zones.clusters.nodePools.autoscaling": _set_autoscaling,
 }

@@ -15,6 +15,7 @@ APIS = (
     "container.v1",
     "container.v1beta1",
     "compute.v1",
+    "compute.beta",
     "serviceusage.v1",
     "iam.v1",
     "cloudresourcemanager.v1",
@@ -77,9 +78,18 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(text + "$")
 
 
+_VERSION_BEFORE_VERSION = re.compile(r"v\d\w*/(?=v\d\w*/)")
+
+
 def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
-    """The call that a request makes, with its path parameters. compute's beta paths mean the same calls."""
-    path = path.lstrip("/").replace("compute/beta/", "compute/v1/", 1)
+    """The call that a request makes, with its path parameters.
+
+    Of two versions the second counts: Google's Terraform provider takes the version off a base address before its clients add
+    their own, but only where the address begins with `https` (`RemoveBasePathVersion` in its transport/config.go).
+    """
+    path = path.lstrip("/")
+    doubled = _VERSION_BEFORE_VERSION.match(path)
+    path = path[doubled.end() :] if doubled else path
     for method in methods():
         match = method.pattern.match(path) if method.verb == verb else None
         if match:
