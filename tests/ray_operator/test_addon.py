@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import time
 from typing import Any
 
 import pytest
 from kubernetes import client
 
-from rehearsal import lifecycle, supervisor
-from rehearsal.layout import CHECKOUT
+from rehearsal import supervisor
 from tests.ray_operator import queues
 from tests.ray_operator.conftest import CLUSTER, Rehearsal, until
 from tests.ray_operator.manifests import ray_cluster, ray_job
@@ -46,7 +43,7 @@ def ended(status: Object) -> Object | None:
 def test_the_add_on_is_there_as_google_hosts_it(ray: Rehearsal) -> None:
     addons = ray.google("GET", CLUSTER)["addonsConfig"]
     assert addons["rayOperatorConfig"] == {"enabled": True, "rayClusterLoggingConfig": {"enabled": True}}
-    assert RAY_CRDS <= {crd["metadata"]["name"] for crd in ray.cluster.list(CRDS)}
+    assert {crd["metadata"]["name"] for crd in ray.cluster.list(CRDS)} >= RAY_CRDS
     assert units(ray) == {"kuberay-operator", "kuberay-tpu-webhook"}
     deployments = ray.cluster.list("/apis/apps/v1/deployments")
     assert not [d for d in deployments if "kuberay" in d["metadata"]["name"]]
@@ -61,7 +58,9 @@ def test_the_webhook_refuses_a_group_with_too_few_hosts(ray: Rehearsal) -> None:
 
 def test_a_ray_job_runs_on_the_slice_and_ends(ray: Rehearsal) -> None:
     ray.create(ray_job("plain"))
-    workers = until("four workers", lambda: len(w := ray.pods(WORKERS)) == 4 and all(p["status"].get("podIP") for p in w) and w)
+    workers = until(
+        "four workers", lambda: len(w := ray.pods(WORKERS)) == 4 and all(p["status"].get("podIP") for p in w) and w
+    )
     by_id = {environment(pod)["TPU_WORKER_ID"]: pod for pod in workers}
     assert set(by_id) == {"0", "1", "2", "3"}
     assert len({pod["spec"]["nodeName"] for pod in workers}) == 4
@@ -72,4 +71,59 @@ def test_a_ray_job_runs_on_the_slice_and_ends(ray: Rehearsal) -> None:
     ray.kill("kuberay")
     status = succeeded(ray, "plain")
     assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
+    until("the pods are gone", lambda: not [p for p in ray.pods() if "ray.io/cluster" in p["metadata"]["labels"]])
+
+
+def test_a_job_by_http_fails_when_it_is_told_to(ray: Rehearsal) -> None:
+    wanted = ray_job("http", submissionMode="HTTPMode")
+    head = wanted["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]
+    head["metadata"] = {"annotations": {"rehearsal/ray-jobs-fail": "RESOURCE_EXHAUSTED: out of HBM"}}
+    ray.create(wanted)
+    status = succeeded(ray, "http")
+    assert (status["jobStatus"], status["reason"]) == ("FAILED", "AppFailed")
+    assert "RESOURCE_EXHAUSTED: out of HBM" in status["message"]
+
+
+def test_a_job_that_loses_a_worker_fails(ray: Rehearsal) -> None:
+    ray.create(ray_job("loser"))
+    until("the job runs", lambda: ray.ray_job("loser").get("jobStatus") == "RUNNING")
+    victim = next(pod for pod in ray.pods(WORKERS) if environment(pod)["TPU_WORKER_ID"] == "2")
+    ray.cluster.call("DELETE", f"/api/v1/namespaces/default/pods/{victim['metadata']['name']}")
+    status = succeeded(ray, "loser")
+    assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("FAILED", "Failed")
+    assert "ActorDiedError" in status["message"]
+
+
+def test_kueue_queues_elastic_ray_jobs(ray: Rehearsal, kueue: None) -> None:
+    for name in ("elastic-1", "elastic-2"):
+        wanted = ray_job(name)
+        wanted["metadata"] |= {
+            "labels": {"kueue.x-k8s.io/queue-name": queues.QUEUE},
+            "annotations": {"kueue.x-k8s.io/elastic-job": "true"},
+        }
+        wanted["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = True
+        ray.create(wanted)
+    until("the first runs", lambda: ray.ray_job("elastic-1").get("jobStatus") == "RUNNING")
+    assert ray.ray_job("elastic-2").get("jobStatus", "") == ""
+    head = next(pod for pod in ray.pods("ray.io/node-type=head"))
+    assert [c["name"] for c in head["spec"]["containers"]] == ["ray-head", "autoscaler"]
+    for name in ("elastic-1", "elastic-2"):
+        assert succeeded(ray, name)["jobStatus"] == "SUCCEEDED"
+    workloads = ray.cluster.list("/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads")
+    finished = [w for w in workloads if any(c["type"] == "Finished" for c in w["status"]["conditions"])]
+    assert len(finished) == len(workloads) == 2
+
+
+def test_switched_off_nothing_of_it_is_left(ray: Rehearsal) -> None:
+    ray.create(ray_job("late"))
+    until("the job runs", lambda: ray.ray_job("late").get("jobStatus") == "RUNNING")
+    ray.addons(rayOperatorConfig={"enabled": False})
+    assert ray.google("GET", CLUSTER)["addonsConfig"]["rayOperatorConfig"].get("enabled", False) is False
+    assert not RAY_CRDS & {crd["metadata"]["name"] for crd in ray.cluster.list(CRDS)}
+    assert units(ray) == set()
+    kinds = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+    left = [o for kind in kinds for o in ray.cluster.list(f"/apis/admissionregistration.k8s.io/v1/{kind}")]
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    left += [o for kind in ("clusterroles", "clusterrolebindings") for o in ray.cluster.list(f"{rbac}/{kind}")]
+    assert not [o["metadata"]["name"] for o in left if "kuberay" in o["metadata"]["name"]]
     until("the pods are gone", lambda: not [p for p in ray.pods() if "ray.io/cluster" in p["metadata"]["labels"]])
