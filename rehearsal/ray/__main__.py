@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import threading
 from pathlib import Path
 
 from rehearsal.kubelet.client import Client
@@ -19,10 +18,10 @@ def main() -> None:
     parser.add_argument("--state", type=Path, required=True, help="where the jobs of each head are kept")
     options = parser.parse_args()
     options.state.mkdir(parents=True, exist_ok=True)
-    over = threading.Event()
+    player = Player(Client(options.kubeconfig), Layout(options.home), options.state)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
-    Player(Client(options.kubeconfig), Layout(options.home), options.state).run(over)
+        signal.signal(number, lambda *_: player.end())
+    player.run()
 
 
 if __name__ == "__main__":

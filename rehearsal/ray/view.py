@@ -22,10 +22,27 @@ def cluster(pod: Object) -> tuple[str, str]:
     return pod["metadata"]["namespace"], label(pod, "cluster")
 
 
-def runs(pod: Object) -> bool:
+def started(pod: Object) -> bool:
     status = pod.get("status") or {}
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or [])
-    return status.get("phase") == "Running" and ready and "deletionTimestamp" not in pod["metadata"]
+    return status.get("phase") == "Running" and bool(status.get("podIP")) and "deletionTimestamp" not in pod["metadata"]
+
+
+def ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def runs(pod: Object) -> bool:
+    return started(pod) and ready(pod)
+
+
+def made_ready(pod: Object, at: str) -> Object:
+    """What makes a started pod's status that of one whose probes have succeeded."""
+    kinds = ("ContainersReady", "Ready")
+    conditions = [c for c in pod["status"].get("conditions") or [] if c["type"] not in kinds]
+    conditions += [{"type": kind, "status": "True", "lastTransitionTime": at} for kind in kinds]
+    statuses = [{**status, "ready": True, "started": True} for status in pod["status"].get("containerStatuses") or []]
+    return {"conditions": conditions, "containerStatuses": statuses}
 
 
 def is_head(pod: Object) -> bool:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kubernetes import client
 
 from operations.kube import Cluster
 from rehearsal import lifecycle, sandbox
 from rehearsal.layout import CHECKOUT, Layout
+from tests.ray_operator import queues
 
 PROJECT, ZONE = "ray-project", "us-east5-b"
 PARENT = f"/v1beta1/projects/{PROJECT}/locations/{ZONE}"
@@ -68,6 +70,15 @@ class Rehearsal:
         base = f"/apis/{manifest['apiVersion']}" if "/" in manifest["apiVersion"] else f"/api/{manifest['apiVersion']}"
         self.cluster.call("POST", f"{base}/namespaces/{namespace}/{plural}", manifest)
 
+    def offered(self, path: str, body: dict[str, Any]) -> bool:
+        """Whether an object could be made; not while the webhook that must look at it is not there yet."""
+        try:
+            self.cluster.call("POST", path, body)
+        except client.ApiException as error:
+            assert "failed calling webhook" in str(error.reason), error.reason
+            return False
+        return True
+
     def ray_job(self, name: str) -> dict[str, Any]:
         """The status of a RayJob."""
         found = self.cluster.get(f"/apis/ray.io/v1/namespaces/default/rayjobs/{name}")
@@ -110,3 +121,20 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
             del os.environ["REHEARSAL_JOB_DURATION"]
         else:
             os.environ["REHEARSAL_JOB_DURATION"] = before
+
+
+@pytest.fixture(scope="session")
+def kueue(ray: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Kueue, from its chart by the real engine, with a queue."""
+    (home,) = [path.parent for path in ray.layout.clusters.glob("*/index")]
+    extra = {
+        "TEST_KUBECONFIG": str(home / "admin.kubeconfig"),
+        "TEST_KUEUE_CHART": str(ray.layout.charts / "kueue"),
+        "PULUMI_BACKEND_URL": f"file://{tmp_path_factory.mktemp('stacks')}",
+    }
+    for words in (["stack", "init", "tests"], ["up", "--yes", "--skip-preview", "--stack", "tests"]):
+        command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "kueue")]
+        done = lifecycle.run_inside(ray.layout, command, extra=extra, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for path, body in queues.objects():
+        until(path, lambda path=path, body=body: ray.offered(path, body))
