@@ -93,6 +93,12 @@ def _faults(layout: Layout, text: str | None) -> int:
     if text == "none":
         lifecycle.google(layout, "DELETE", "/_rehearsal/faults")
     elif text is not None:
-        lifecycle.google(layout, "PUT", "/_rehearsal/faults", json.loads(text))
+        try:
+            wanted = json.loads(text)
+        except ValueError as error:
+            raise RehearsalError(
+                f'the faults are not JSON ({error}); for example: \'[{{"match": {{"name": "nodepool2"}}, "fault": "stockout"}}]\''
+            ) from error
+        lifecycle.google(layout, "PUT", "/_rehearsal/faults", wanted)
     print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/faults"), indent=2))
     return 0
