@@ -18,6 +18,9 @@ from rehearsal.toolchain import Toolchain, ToolError
 
 KNOWN_ERRORS = (RehearsalError, SandboxError, SupervisorError, ToolError, ControlPlaneError)
 
+INTERRUPTED = 130
+"""What a shell reports for a command that was interrupted."""
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
@@ -46,6 +49,8 @@ def main() -> int:
     layout = Layout.default()
     try:
         return _run(arguments, layout)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except KNOWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -280,9 +280,23 @@ def write_kubeconfig(layout: Layout, cluster: str | None = None) -> Path:
 
 
 def run_inside(layout: Layout, argv: list[str], **options: Any) -> subprocess.CompletedProcess[Any]:
-    """Runs a command inside the sandbox with the rehearsal's environment."""
+    """Runs a command inside the sandbox with the rehearsal's environment.
+
+    An interrupt (Ctrl-C) reaches the command too. It is given the time to end in good order, as an engine must to record what
+    it has made; only then is KeyboardInterrupt raised.
+    """
     environment = {**inside(layout), **options.pop("extra", {})}
-    return subprocess.run(sandbox.enter(layout, argv), env=environment, check=False, **options)
+    process = subprocess.Popen(sandbox.enter(layout, argv), env=environment, **options)
+    interrupted: KeyboardInterrupt | None = None
+    while True:
+        try:
+            out, err = process.communicate()
+            break
+        except KeyboardInterrupt as interrupt:
+            interrupted = interrupt
+    if interrupted is not None:
+        raise interrupted
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def gcloud_settings(layout: Layout) -> dict[str, str]:
