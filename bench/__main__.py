@@ -99,7 +99,7 @@ def _inputs(resource: dict[str, Any]) -> dict[str, Any]:
 
 def _pulumi(layout: Layout, folder: Path, extra: dict[str, str], *words: str) -> None:
     command = ["pulumi", *words, "--non-interactive", "--cwd", str(folder)]
-    done = lifecycle.run_inside(layout, command, extra=extra, capture_output=True, text=True)
+    done = lifecycle.run_inside(layout, command, extra=extra, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise OperationError(f"pulumi {words[0]} in {folder.name} failed:\n{(done.stdout + done.stderr)[-1500:]}")
 

@@ -18,6 +18,9 @@ from rehearsal.toolchain import Toolchain, ToolError
 
 KNOWN_ERRORS = (RehearsalError, SandboxError, SupervisorError, ToolError, ControlPlaneError)
 
+INTERRUPTED = 130
+"""What a shell reports for a command that was interrupted."""
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
@@ -48,6 +51,8 @@ def main() -> int:
     layout = Layout.default()
     try:
         return _run(arguments, layout)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except KNOWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -97,7 +102,13 @@ def _faults(layout: Layout, text: str | None) -> int:
     if text == "none":
         lifecycle.google(layout, "DELETE", "/_rehearsal/faults")
     elif text is not None:
-        lifecycle.google(layout, "PUT", "/_rehearsal/faults", json.loads(text))
+        try:
+            wanted = json.loads(text)
+        except ValueError as error:
+            raise RehearsalError(
+                f'the faults are not JSON ({error}); for example: \'[{{"match": {{"name": "nodepool2"}}, "fault": "stockout"}}]\''
+            ) from error
+        lifecycle.google(layout, "PUT", "/_rehearsal/faults", wanted)
     print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/faults"), indent=2))
     return 0
 

@@ -43,6 +43,16 @@ class Layout:
         return self.root / "run"
 
     @property
+    def scratch(self) -> Path:
+        """Temporary files of what runs inside: some programs leave theirs."""
+        return self.run / "tmp"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """For the user's own kubectl, outside."""
+        return self.root / "kubeconfig"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
@@ -84,6 +94,7 @@ class Layout:
             self.bin,
             self.charts,
             self.run,
+            self.scratch,
             self.logs,
             self.clusters,
             self.google,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -69,6 +70,7 @@ def down(layout: Layout) -> None:
     if forwarder is not None:
         os.kill(forwarder, signal.SIGTERM)
     sandbox.stop(layout)
+    shutil.rmtree(layout.scratch, ignore_errors=True)
 
 
 def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
@@ -279,18 +281,34 @@ def write_kubeconfig(layout: Layout, cluster: str | None = None) -> Path:
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
     }  # fmt: skip
-    path = layout.root / "kubeconfig"
+    path = layout.kubeconfig
     path.touch(mode=0o600)
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     return path
 
 
 def run_inside(layout: Layout, argv: list[str], **options: Any) -> subprocess.CompletedProcess[Any]:
-    """Runs a command inside the sandbox with the rehearsal's environment."""
+    """Runs a command inside the sandbox with the rehearsal's environment.
+
+    An interrupt (Ctrl-C) reaches the command too. It is given the time to end in good order, as an engine must to record what
+    it has made; only then is KeyboardInterrupt raised.
+    """
     environment = {**inside(layout), **options.pop("extra", {})}
-    return subprocess.run(sandbox.enter(layout, argv), env=environment, check=False, **options)
+    process = subprocess.Popen(sandbox.enter(layout, argv), env=environment, **options)
+    interrupted: KeyboardInterrupt | None = None
+    while True:
+        try:
+            out, err = process.communicate()
+            break
+        except KeyboardInterrupt as interrupt:
+            interrupted = interrupt
+    if interrupted is not None:
+        raise interrupted
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def gcloud_settings(layout: Layout) -> dict[str, str]:
-    """For the user's own gcloud outside the sandbox."""
-    return gcloud(f"http://127.0.0.1:{choose_ports(layout).google}", layout)
+    """For the user's own gcloud outside the sandbox. With a kubeconfig of the rehearsal's: `get-credentials` writes to one, and
+    must not make a cluster that exists only here the current one of the user's own."""
+    google_there = gcloud(f"http://127.0.0.1:{choose_ports(layout).google}", layout)
+    return {**google_there, "KUBECONFIG": str(layout.kubeconfig)}
