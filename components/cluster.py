@@ -139,7 +139,7 @@ def _node_locations(args: ClusterArgs) -> list[str] | None:
 
 def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs | None:
     """The Ray operator as GKE's add-on: KubeRay and the webhook for TPU workers, run and upgraded by Google."""
-    if settings.ray is None or settings.ray.operator != "addon":
+    if settings.ray.operator != "addon":
         return None
     return container.ClusterAddonsConfigArgs(
         ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=True)]

@@ -136,7 +136,7 @@ def _line(
         admitted=since(condition(workload, "Admitted")),
         finished=ended,
         succeeded=succeeded,
-        note=_note(workload, ended is not None),
+        note=_note(workload, ended is not None, request),
         flavors=chip_flavors(workload),
         deactivated=workload is not None and workload.get("spec", {}).get("active") is False and ended is None,
         workload=workload["metadata"].get("name", "") if workload else "",
@@ -204,7 +204,7 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
     return replace(now, **kept)
 
 
-def _note(workload: Object | None, ended: bool) -> str:
+def _note(workload: Object | None, ended: bool, request: Request | None) -> str:
     """Why a job that has not ended is where it is, in Kueue's and Google's words."""
     if ended:
         return ""
@@ -218,6 +218,11 @@ def _note(workload: Object | None, ended: bool) -> str:
     ]
     gone = condition(workload, "Evicted") if workload.get("spec", {}).get("active") is False else None
     waiting = [c for c in status.get("conditions", []) if c["type"] == "QuotaReserved" and c["status"] != "True"]
+    if not checks and not gone and request is not None and request.state in ("Pending", "Accepted"):
+        checks = [
+            f"its ProvisioningRequest {request.name} is {request.state} and waits for capacity at Google, for as long as it "
+            "takes; delete the job to stop waiting"
+        ]
     said = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
     return "; ".join(dict.fromkeys(text for text in said if text))
 

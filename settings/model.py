@@ -189,11 +189,15 @@ class RayJobSection(Section):
 
 
 class RaySection(Section):
-    """KubeRay, and the Ray jobs. `addon`: GKE runs the operator and the webhook that tells Ray's workers their place
+    """KubeRay, and the Ray jobs. `none`: no Ray in this cluster. `addon`: GKE runs the operator and the webhook that tells Ray's workers their place
     in the slice. `helm`: KubeRay's own chart, where the add-on is not to be had; the webhook is then the user's to install."""
 
-    operator: Literal["addon", "helm"] = "addon"
+    operator: Literal["none", "addon", "helm"] = "none"
     jobs: list[RayJobSection] = Field(default_factory=list)
+
+    @property
+    def here(self) -> bool:
+        return self.operator != "none"
 
 
 class PodsReadySection(Section):
@@ -247,7 +251,7 @@ class Settings(Section):
     queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()], min_length=1)
     kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
-    ray: RaySection | None = None
+    ray: RaySection = RaySection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)

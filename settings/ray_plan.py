@@ -41,7 +41,7 @@ class RayJobPlan:
 
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
     """Plans by name, in the order of the stack file."""
-    jobs = settings.ray.jobs if settings.ray is not None else []
+    jobs = settings.ray.jobs
     return {job.name: _plan(job, settings) for job in jobs}
 
 

@@ -17,9 +17,10 @@ _PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+
 
 
 def check(settings: Settings) -> Iterator[Fault]:
-    if settings.ray is None:
-        return
     jobs = settings.ray.jobs
+    if jobs and not settings.ray.here:
+        wanted = "addon or helm: there are Ray jobs, and without KubeRay nothing runs them"
+        yield Fault("ray.operator", settings.ray.operator, wanted, "write addon, or remove ray.jobs")
     yield from duplicates("ray.jobs[{}].name", [job.name for job in jobs], "job name")
     yield from _other_names(settings)
     for index, job in enumerate(jobs):
@@ -38,7 +39,7 @@ def check(settings: Settings) -> Iterator[Fault]:
 def _other_names(settings: Settings) -> Iterator[Fault]:
     """A JobSet and a RayJob of one name would be two different kinds, but their pods and dashboards could not be told apart."""
     multislice = {job.name: f"workloads[{index}].name" for index, job in enumerate(settings.workloads)}
-    for index, job in enumerate(settings.ray.jobs if settings.ray is not None else []):
+    for index, job in enumerate(settings.ray.jobs):
         if job.name in multislice:
             yield Fault(
                 f"ray.jobs[{index}].name", job.name, f"a name of its own: {multislice[job.name]} has it", "rename one"

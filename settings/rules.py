@@ -198,7 +198,7 @@ def _tpu_zones(settings: Settings) -> Iterator[Fault]:
 
 def _charts(settings: Settings, folder: Path) -> Iterator[Fault]:
     charts = settings.charts
-    ray = [("kuberay", charts.kuberay)] if settings.ray is not None and settings.ray.operator == "helm" else []
+    ray = [("kuberay", charts.kuberay)] if settings.ray.operator == "helm" else []
     for key, chart in (("kueue", charts.kueue), ("jobset", charts.jobset), *ray):
         if chart.startswith(("oci://", "https://")):
             continue

@@ -65,7 +65,7 @@ BOTH: dict[str, Any] = {
         {"clusterQueue": "b-queue", "localQueue": "user-queue", "flavors": ["on-demand", "dws"], "cpu": {}},
     ],
     "workloads": [{**job, "flavor": "vlp-24"} for job in TUTORIAL["workloads"]],
-    "ray": {"jobs": [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}]},
+    "ray": {"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}]},
 }
 """Both tutorials in one cluster: what changes against the first."""
 
@@ -87,7 +87,7 @@ def with_ray(index: int = 0, **changes: Any) -> dict[str, Any]:
     """The Ray jobs of `BOTH`, one of them changed."""
     jobs = [dict(job) for job in BOTH["ray"]["jobs"]]
     jobs[index].update(changes)
-    return {"jobs": jobs}
+    return {"operator": "addon", "jobs": jobs}
 
 
 def as_config(values: dict[str, Any]) -> dict[str, str]:

@@ -70,7 +70,9 @@ def test_the_config_map_is_called_after_the_script_it_holds(monkeypatch) -> None
 
 def test_an_elastic_job_gets_its_annotation_and_rays_autoscaler_and_others_do_not() -> None:
     plain, elastic = (
-        ray_job(plan_with(**{**BOTH, "ray": {"jobs": [{"name": "ray-1", "elastic": on}]}}).ray_jobs[0])
+        ray_job(
+            plan_with(**{**BOTH, "ray": {"operator": "addon", "jobs": [{"name": "ray-1", "elastic": on}]}}).ray_jobs[0]
+        )
         for on in (False, True)
     )
     assert elastic["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] == "true"

@@ -183,13 +183,13 @@ def test_a_broken_plan_b_is_named(broken, texts):
 
 
 def test_where_the_order_leaves_it_open_no_flavor_is_promised():
-    plan = plan_with(**both(workloads=[], ray={"jobs": [{"name": "ray-1"}, {"name": "ray-2"}]}))
+    plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2"}]}))
     assert [expected_flavor(plan, job) for job in plan.ray_jobs] == [None, None]
 
 
 def test_a_third_job_has_no_flavor_to_fall_to():
     jobs = [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}, {"name": "ray-3", "after": ["ray-2"]}]
-    plan = plan_with(**both(workloads=[], ray={"jobs": jobs}))
+    plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": jobs}))
     names = [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.ray_jobs]
     assert names == ["on-demand", "dws", None]
 
