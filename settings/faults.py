@@ -95,18 +95,13 @@ def did_you_mean(value: str, valid: Iterable[str], otherwise: str) -> str:
     return f"write {candidate}" if candidate is not None else otherwise
 
 
-def duplicates(path: str, names: Iterable[str], noun: str) -> Iterator[Fault]:
-    """A fault for each name that stood earlier in the list already. `path` has a `{}` for the index."""
-    seen: dict[str, int] = {}
-    for index, name in enumerate(names):
+def duplicates(places: Iterable[tuple[str, str]], noun: str, remedy: str = "rename or remove one") -> Iterator[Fault]:
+    """A fault for each name in `places` (path, name) that stood earlier already."""
+    seen: dict[str, str] = {}
+    for path, name in places:
         if name in seen:
-            yield Fault(
-                path.format(index),
-                name,
-                f"a {noun} that is listed once; {path.format(seen[name])} has it",
-                "rename or remove one",
-            )
-        seen.setdefault(name, index)
+            yield Fault(path, name, f"a {noun} that is listed once; {seen[name]} has it", remedy)
+        seen.setdefault(name, path)
 
 
 def unknown_names(

@@ -45,8 +45,11 @@ class Rule:
 
     def remedy(self, value: str) -> str:
         """What to write in place of a value that the rule refuses."""
+        if not value.strip():
+            return f"write a value, like {self.like}"
         if self.limit is not None and len(value) > self.limit:
-            return f"shorten it by {len(value) - self.limit}: it has {len(value)} characters"
+            only = "" if self.accepts(value[: self.limit]) else "; and see which characters it may have"
+            return f"shorten it by {len(value) - self.limit}: it has {len(value)} characters{only}"
         near = next((candidate for candidate in self.meant(value) if self.accepts(candidate)), None)
         return f"write {near}" if near else f"write something like {self.like}"
 
@@ -161,7 +164,9 @@ def _is_cidr(value: str) -> bool:
 
 
 def _as_cidr(value: str) -> Iterable[str]:
-    """The range that an address with a prefix is in; a single address as a range of one."""
+    """The range that an address with a prefix is in."""
+    if "/" not in value:
+        return
     try:
         yield str(ipaddress.IPv4Network(value.strip(), strict=False))
     except ValueError:
@@ -172,7 +177,11 @@ Cidr = Annotated[
     str,
     AfterValidator(
         Rule(
-            "an IPv4 range like 10.0.0.0/16, with no bits set behind the prefix", "10.0.0.0/16", _is_cidr, 18, _as_cidr
+            "an IPv4 range like 10.0.0.0/16 (of one address: /32), with no bits set behind the prefix",
+            "10.0.0.0/16",
+            _is_cidr,
+            18,
+            _as_cidr,
         )
     ),
 ]
