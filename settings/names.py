@@ -34,7 +34,7 @@ class Rule:
     like: str
     accepts: Callable[[str], bool]
     limit: int | None = None
-    """The most characters."""
+    """The most characters, where a long text is a name that can be shortened."""
     meant: Callable[[str], Iterable[str]] = _as_name
 
     def __call__(self, value: str) -> str:
@@ -47,11 +47,13 @@ class Rule:
         """What to write in place of a value that the rule refuses."""
         if not value.strip():
             return f"write a value, like {self.like}"
+        near = next((candidate for candidate in self.meant(value) if self.accepts(candidate)), None)
+        if near is not None:
+            return f"write {near}"
         if self.limit is not None and len(value) > self.limit:
             only = "" if self.accepts(value[: self.limit]) else "; and see which characters it may have"
             return f"shorten it by {len(value) - self.limit}: it has {len(value)} characters{only}"
-        near = next((candidate for candidate in self.meant(value) if self.accepts(candidate)), None)
-        return f"write {near}" if near else f"write something like {self.like}"
+        return f"write something like {self.like}"
 
 
 def _name(
@@ -66,7 +68,7 @@ def _name(
     def accepts(value: str) -> bool:
         return len(value) <= limit and compiled.fullmatch(value) is not None
 
-    return AfterValidator(Rule(text, like, accepts, limit, meant))
+    return AfterValidator(Rule(text, like, accepts, limit if meant is _as_name else None, meant))
 
 
 def _as_memory(value: str) -> Iterable[str]:
@@ -180,8 +182,7 @@ Cidr = Annotated[
             "an IPv4 range like 10.0.0.0/16 (of one address: /32), with no bits set behind the prefix",
             "10.0.0.0/16",
             _is_cidr,
-            18,
-            _as_cidr,
+            meant=_as_cidr,
         )
     ),
 ]

@@ -45,8 +45,9 @@ def _machine_remedy(section: SliceSection) -> str:
     except Unsound:
         shapes = []
     if not shapes:
-        names = [machine.name for machine in relatives] if relatives else list(MACHINE_TYPES)
-        return did_you_mean(section.machine_type, names, f"write one of {', '.join(names)}")
+        names = [machine.name for machine in relatives]
+        others = f"write one of {', '.join(names if names else MACHINE_TYPES)}"
+        return did_you_mean(section.machine_type, names, others)
     shapes.sort(key=lambda shape: -shape.hosts)
     hosts = [f"{s.machine.name} ({s.topology} on {s.hosts} host{'s' if s.hosts > 1 else ''})" for s in shapes]
     return f"write {', or '.join(hosts)}"

@@ -20,7 +20,7 @@ Location = tuple[int | str, ...]
 
 _WANTED = {
     "string_type": "text",
-    "string_unicode": "text",
+    "string_unicode": "text without halves of characters",
     "int_type": "a whole number",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -144,6 +144,7 @@ def _any(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
 
 _REMEDIES: dict[str, Callable[[Any, ErrorDetails, FieldInfo | None], str]] = {
     "string_type": _text,
+    "string_unicode": lambda *_: "remove what begins with \\ud",
     "int_type": _number,
     "bool_type": _boolean,
     "list_type": _list,
