@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 
-import yaml
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from operations import stack_file
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.promises import promises
@@ -45,6 +44,7 @@ def main() -> int:
 def run(layout: Layout, kubectl_port: int | None) -> int:
     engine = Engine(layout)
     lifecycle.choose_ports(layout, kubectl_port)
+    plan_of(layout, engine.stack, charts=False)
     print("1/4  tools and rehearsal", flush=True)
     Toolchain(layout).ensure()
     plan = plan_of(layout, engine.stack)
@@ -59,12 +59,14 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     return report(plan, lines)
 
 
-def plan_of(layout: Layout, stack: str) -> Plan:
-    """The plan of a committed stack file. Raises OperationError with all its faults, before anything is started."""
-    written = yaml.safe_load((layout.checkout / f"Pulumi.{stack}.yaml").read_text())["config"]
-    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in written.items()}
+def plan_of(layout: Layout, stack: str, *, charts: bool = True) -> Plan:
+    """The plan of a committed stack file. Raises OperationError with all its faults, before anything is started.
+
+    Without `charts` their folders may be missing: the rehearsal's are built with the tools.
+    """
     try:
-        return plan_from(config, layout.checkout)
+        config = stack_file.read(layout.checkout / f"Pulumi.{stack}.yaml")
+        return plan_from(config, layout.checkout if charts else None)
     except ConfigurationError as error:
         raise OperationError(str(error)) from error
 

@@ -5,26 +5,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings import gke_version
 from settings.capacity import CAPACITIES, LONGEST_RUN_S, QUEUED_FLOOR, WHY_NO_RESERVATION
-from settings.faults import MISSING, Fault
-from settings.model import Settings, SliceSection
+from settings.copies import distinct, places
+from settings.faults import MISSING, Described, Fault, rule
+from settings.model import AutoscalingSection, Settings, SliceSection
 from settings.names import seconds
-from settings.shapes import shape_of
+from settings.shapes import sound_shape
 
 
+@rule
 def check(settings: Settings) -> Iterator[Fault]:
-    for index, section in enumerate(settings.slices):
-        if section.capacity not in CAPACITIES:
-            continue
+    for index, section in distinct(settings.slices):
         path = f"slices[{index}]"
         yield from _reservation(path, section)
         yield from _size(path, section)
+        yield from _bounds(path, section)
         yield from _duration(path, section)
         yield from _retry(path, section)
-        yield from _version(path, section, settings)
 
 
+def floors(settings: Settings) -> Iterator[tuple[str, str]]:
+    """(version, what for): the GKE versions that kinds of capacity need."""
+    for path, capacity in places("slices[{}]", enumerate(settings.slices), "capacity"):
+        if CAPACITIES[capacity].queued:
+            yield QUEUED_FLOOR, f"queued provisioning for TPUs needs ({path}.capacity)"
+
+
+@rule
 def _reservation(path: str, section: SliceSection) -> Iterator[Fault]:
     given, reserved = section.reservation, CAPACITIES[section.capacity].reserved
     if reserved and not given:
@@ -43,59 +50,53 @@ def _reservation(path: str, section: SliceSection) -> Iterator[Fault]:
         )
 
 
+@rule
 def _size(path: str, section: SliceSection) -> Iterator[Fault]:
-    shape = shape_of(section)
-    if shape is None:
+    if section.nodes is None:
         return
-    hosts, kind = shape.hosts, CAPACITIES[section.capacity]
-    if section.nodes is not None and kind.empty:
-        yield Fault(
-            f"{path}.nodes",
-            section.nodes,
-            f"no fixed size: {kind.kind} pools start at 0 and grow to {hosts} nodes when Google has them",
-            "remove the key",
-        )
-    elif section.nodes is not None and section.autoscaling is not None:
-        yield Fault(
-            f"{path}.nodes", section.nodes, "a fixed size or autoscaling, not both", "remove `nodes` or `autoscaling`"
-        )
-    elif section.nodes is not None and section.nodes != hosts:
-        yield Fault(
-            f"{path}.nodes",
-            section.nodes,
-            f"{hosts}: a slice {section.topology} of {section.machine_type} has that many hosts, and is whole or not there",
-            f"write {hosts}, or leave the key out",
-        )
-    yield from _bounds(path, section, hosts)
+    hosts, kind, nodes = sound_shape(section).hosts, CAPACITIES[section.capacity], section.nodes
+    if kind.empty:
+        wanted = f"no fixed size: {kind.kind} pools start at 0 and grow to {hosts} nodes when Google has them"
+        yield Fault(f"{path}.nodes", nodes, wanted, "remove the key")
+    elif nodes != hosts:
+        wanted = f"{hosts}: {_hosts_of(section)}, and is whole or not there"
+        yield Fault(f"{path}.nodes", nodes, wanted, f"write {hosts}, or leave the key out")
+    elif section.autoscaling is not None:
+        wanted = "a fixed size or autoscaling, not both"
+        yield Fault(f"{path}.nodes", nodes, wanted, "remove `nodes` or `autoscaling`")
 
 
-def _bounds(path: str, section: SliceSection, hosts: int) -> Iterator[Fault]:
-    bounds, kind = section.autoscaling, CAPACITIES[section.capacity]
-    if bounds is None:
-        return
+def _hosts_of(section: SliceSection) -> str:
+    return f"a slice {section.topology} of {section.machine_type} has that many hosts"
+
+
+@rule
+def _bounds(path: str, section: SliceSection) -> Iterator[Fault]:
+    if section.autoscaling is not None:
+        yield from _most(path, section, section.autoscaling)
+        yield from _fewest(path, section, section.autoscaling)
+
+
+@rule
+def _most(path: str, section: SliceSection, bounds: AutoscalingSection) -> Iterator[Fault]:
+    hosts = sound_shape(section).hosts
     if bounds.max is not None and bounds.max != hosts:
-        yield Fault(
-            f"{path}.autoscaling.max",
-            bounds.max,
-            f"{hosts}: a slice {section.topology} of {section.machine_type} has that many hosts, and one pool is one slice",
-            f"write {hosts}, or leave the key out",
-        )
-    if bounds.min != 0 and kind.empty:
-        yield Fault(
-            f"{path}.autoscaling.min",
-            bounds.min,
-            f"0: {kind.kind} pools start empty, and their nodes go back when the work is done",
-            "write 0, or leave the key out",
-        )
-    elif bounds.min not in (0, hosts):
-        yield Fault(
-            f"{path}.autoscaling.min",
-            bounds.min,
-            f"0 or {hosts}: a slice is whole or not there",
-            "write 0, or leave the key out",
-        )
+        wanted = f"{hosts}: {_hosts_of(section)}, and one pool is one slice"
+        yield Fault(f"{path}.autoscaling.max", bounds.max, wanted, f"write {hosts}, or leave the key out")
 
 
+@rule
+def _fewest(path: str, section: SliceSection, bounds: AutoscalingSection) -> Iterator[Fault]:
+    kind, fewest = CAPACITIES[section.capacity], bounds.min
+    if fewest != 0 and kind.empty:
+        wanted = f"0: {kind.kind} pools start empty, and their nodes go back when the work is done"
+        yield Fault(f"{path}.autoscaling.min", fewest, wanted, "write 0, or leave the key out")
+    elif fewest not in (0, sound_shape(section).hosts):
+        wanted = f"0 or {sound_shape(section).hosts}: a slice is whole or not there"
+        yield Fault(f"{path}.autoscaling.min", fewest, wanted, "write 0, or leave the key out")
+
+
+@rule
 def _duration(path: str, section: SliceSection) -> Iterator[Fault]:
     kind, given = CAPACITIES[section.capacity], section.max_run_duration
     if given is None or not kind.lent:
@@ -109,33 +110,20 @@ def _duration(path: str, section: SliceSection) -> Iterator[Fault]:
         )
 
 
+@rule
 def _retry(path: str, section: SliceSection) -> Iterator[Fault]:
     if section.retry is None:
         return
     if not CAPACITIES[section.capacity].queued:
-        yield Fault(
-            f"{path}.retry",
-            "a retry strategy",
-            "nothing: only queued capacity is asked for by requests that can be retried",
-            "remove the key, or write capacity: queued",
-        )
-    elif section.retry.max_seconds < section.retry.base_seconds:
-        yield Fault(
-            f"{path}.retry.maxSeconds",
-            section.retry.max_seconds,
-            f"at least baseSeconds, {section.retry.base_seconds}",
-            f"write {section.retry.base_seconds} or more",
-        )
-
-
-def _version(path: str, section: SliceSection, settings: Settings) -> Iterator[Fault]:
-    version = settings.cluster.version
-    if not CAPACITIES[section.capacity].queued or gke_version.parse(version) is None:
+        wanted = "nothing: only queued capacity is asked for by requests that can be retried"
+        remedy = "remove the key, or write capacity: queued"
+        yield Fault(f"{path}.retry", Described("a retry strategy"), wanted, remedy)
         return
-    if not gke_version.at_least(version, QUEUED_FLOOR):
-        yield Fault(
-            f"{path}.capacity",
-            section.capacity,
-            f"flex-start: GKE {version} has no queued provisioning for TPUs, which came with {QUEUED_FLOOR}",
-            f"write flex-start, or cluster.version: '{QUEUED_FLOOR}'",
-        )
+    base, most = section.retry.base_seconds, section.retry.max_seconds
+    if most >= base:
+        return
+    if "max_seconds" in section.retry.model_fields_set:
+        yield Fault(f"{path}.retry.maxSeconds", most, f"at least baseSeconds, {base}", f"write {base} or more")
+    else:
+        wanted = f"at most maxSeconds, {most} where it is not stated"
+        yield Fault(f"{path}.retry.baseSeconds", base, wanted, f"write {most} or less, or add `maxSeconds`")

@@ -5,13 +5,14 @@ What depends on more than one value (does the topology fit the machine type, is 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from settings import versions
 from settings.capacity import CapacityKind
+from settings.faults import Unsound
 from settings.names import (
     Cidr,
     Duration,
@@ -20,6 +21,7 @@ from settings.names import (
     LabelKey,
     LabelValue,
     Location,
+    MachineName,
     Memory,
     ObjectName,
     ProjectId,
@@ -43,6 +45,14 @@ class Section(BaseModel):
         arbitrary_types_allowed=True,
     )
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A key of a draft that is missing or broken (`parse.py`) has no value."""
+            if name in type(self).model_fields:
+                raise Unsound(name)
+            return super().__getattr__(name)
+
 
 class DefaultPool(Section):
     """The nodes for system pods and for our controllers.
@@ -51,7 +61,7 @@ class DefaultPool(Section):
     16 GiB carries both beside GKE's own pods. Two nodes, so that an upgrade of one leaves webhooks reachable.
     """
 
-    machine_type: str = Field(default="e2-standard-4", pattern=r"^[a-z0-9]+(-[a-z0-9]+)+$")
+    machine_type: MachineName = "e2-standard-4"
     nodes: int = Field(default=2, ge=1, le=100)
     zones: list[Zone] = Field(default_factory=list)
     """Empty: the zones of the slices."""
@@ -132,7 +142,7 @@ class CpuFlavorSection(Section):
     """
 
     flavor: ObjectName = "default-cpu"
-    cpu: int | None = Field(default=None, ge=0)
+    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
     memory: Memory | None = None
 
 
@@ -189,8 +199,11 @@ class RayJobSection(Section):
 
 
 class RaySection(Section):
-    """KubeRay, and the Ray jobs. `none`: no Ray in this cluster. `addon`: GKE runs the operator and the webhook that tells Ray's workers their place
-    in the slice. `helm`: KubeRay's own chart, where the add-on is not to be had; the webhook is then the user's to install."""
+    """KubeRay, and the Ray jobs.
+
+    `none`: no Ray in this cluster. `addon`: GKE runs the operator, and the webhook that tells Ray's workers their place in
+    the slice. `helm`: KubeRay's own chart, where the add-on is not to be had; the webhook is then the user's to install.
+    """
 
     operator: Literal["none", "addon", "helm"] = "none"
     jobs: list[RayJobSection] = Field(default_factory=list)

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S, Capacity
-from settings.faults import ConfigurationError, refuse_if_any
+from settings.faults import refuse_if_any
 from settings.job_rules import flavor_index
 from settings.model import Settings, SliceSection
 from settings.names import seconds
 from settings.parse import parse
 from settings.queue_plan import FlavorPlan, QueuePlan, node_labels, queue_of_flavor, queue_plans
 from settings.ray_plan import RayJobPlan, ray_job_plans
-from settings.rules import check
+from settings.rules import all_faults
 from settings.shapes import certain_shape, system_zones
 
 __all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "make_plan", "plan_from"]
@@ -73,14 +73,11 @@ class Plan:
     """Where the nodes for system pods stand."""
 
 
-def plan_from(config: Mapping[str, str], folder: Path) -> Plan:
-    """The plan of a stack's configuration, or one ConfigurationError with every fault."""
+def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
+    """The plan of a stack's configuration, or one ConfigurationError with every fault. `folder` is what chart folders are
+    relative to; None leaves them unchecked, while they are still to be made."""
     parsed = parse(config)
-    if parsed.settings is None:
-        further = check(parsed.draft, folder) if parsed.draft is not None else []
-        known = {fault.path for fault in parsed.faults}
-        raise ConfigurationError([*parsed.faults, *(fault for fault in further if fault.path not in known)])
-    refuse_if_any(check(parsed.settings, folder))
+    refuse_if_any(all_faults(parsed, folder))
     return make_plan(parsed.settings)
 
 
@@ -154,12 +151,13 @@ AnyJob = TypeVar("AnyJob", JobPlan, RayJobPlan)
 def in_order(plans: Mapping[str, AnyJob]) -> tuple[AnyJob, ...]:
     """Each plan after those that it names in `after`."""
     ordered: dict[str, AnyJob] = {}
-
-    def place(plan: AnyJob) -> None:
-        for name in plan.after:
-            place(plans[name])
-        ordered.setdefault(plan.name, plan)
-
     for plan in plans.values():
-        place(plan)
+        waiting = [plan]
+        while waiting:
+            first = next((name for name in waiting[-1].after if name not in ordered), None)
+            if first is not None:
+                waiting.append(plans[first])
+            else:
+                placed = waiting.pop()
+                ordered.setdefault(placed.name, placed)
     return tuple(ordered.values())

@@ -1,199 +1,198 @@
-"""Ray jobs: whether head and workers can ever run, and whether what is asked of Kueue is something it can keep."""
+"""Ray jobs: whether their workers can ever run, and whether what is asked of Kueue is something it can keep."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from settings.accelerators import SliceShape
-from settings.faults import MISSING, Fault, did_you_mean, duplicates
+from settings.copies import copies, distinct, places
+from settings.faults import MISSING, Described, Fault, Unsound, duplicates, listed, rule, unknown_names
+from settings.job_rules import after_once
 from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings
 from settings.names import mebibytes
-from settings.queue_plan import cpu_quota, sections_of
-from settings.ray_plan import max_slices, ray_queue, ray_shapes, side_room
-from settings.system_pool import Room, machine_room, node_room
+from settings.queue_plan import sections_of
+from settings.ray_plan import ray_queue
+from settings.shapes import slices_of, sound_shape
+from settings.system_pool import Room, node_room
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
+_NAME = re.compile(r"\s*([A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?)")
+
+Entries = list[tuple[int, RayJobSection]]
 
 
+@rule
 def check(settings: Settings) -> Iterator[Fault]:
-    jobs = settings.ray.jobs
-    if jobs and not settings.ray.here:
+    if settings.ray.jobs and not settings.ray.here:
         wanted = "addon or helm: there are Ray jobs, and without KubeRay nothing runs them"
         yield Fault("ray.operator", settings.ray.operator, wanted, "write addon, or remove ray.jobs")
-    yield from duplicates("ray.jobs[{}].name", [job.name for job in jobs], "job name")
-    yield from _other_names(settings)
-    for index, job in enumerate(jobs):
+    entries = distinct(settings.ray.jobs)
+    yield from copies("ray.jobs[{}]", settings.ray.jobs)
+    yield from duplicates(places("ray.jobs[{}].name", entries, "name"), "job name")
+    yield from _other_names(entries, settings)
+    yield from _after(entries)
+    yield from _gate(entries, settings)
+    yield from _queues(entries, settings)
+    yield from _one_shape(entries, settings)
+    for index, job in entries:
         path = f"ray.jobs[{index}]"
-        yield from _after(path, job, [other.name for other in jobs[:index]], [other.name for other in jobs])
+        yield from after_once(path, job)
         yield from _requirements(path, job)
-        yield from _elastic(path, job, settings)
-        queue = ray_queue(job, settings)
-        if queue is None or queue.cpu is None:
-            yield _no_queue(path, job, queue, settings)
-            continue
-        yield from _side(path, job, queue, settings)
-        yield from _slices(path, job, queue, settings)
+        yield from _elastic(path, job)
+        yield from _worker(path, job, settings)
+        yield from _slices(path, job, settings)
 
 
-def _other_names(settings: Settings) -> Iterator[Fault]:
+def queue_for(job: RayJobSection, settings: Settings) -> QueueSection:
+    """The queue of a Ray job, which has nodes for its head. Raises Unsound while there is none: a rule says so."""
+    queue = ray_queue(job, settings)
+    if queue is None or queue.cpu is None:
+        raise Unsound("queue")
+    return queue
+
+
+@rule
+def _other_names(entries: Entries, settings: Settings) -> Iterator[Fault]:
     """A JobSet and a RayJob of one name would be two different kinds, but their pods and dashboards could not be told apart."""
-    multislice = {job.name: f"workloads[{index}].name" for index, job in enumerate(settings.workloads)}
-    for index, job in enumerate(settings.ray.jobs):
-        if job.name in multislice:
-            yield Fault(
-                f"ray.jobs[{index}].name", job.name, f"a name of its own: {multislice[job.name]} has it", "rename one"
-            )
+    multislice = {name: path for path, name in places("workloads[{}].name", enumerate(settings.workloads), "name")}
+    for path, name in places("ray.jobs[{}].name", entries, "name"):
+        if name in multislice:
+            yield Fault(path, name, f"a name of its own: {multislice[name]} has it", "rename one")
 
 
-def _after(path: str, job: RayJobSection, earlier: list[str], names: list[str]) -> Iterator[Fault]:
+@rule
+def _after(entries: Entries) -> Iterator[Fault]:
     """Only earlier jobs of the list can be waited for, so no circle is possible."""
-    for index, name in enumerate(job.after):
-        if name not in earlier:
-            wanted = "a Ray job that stands before this one in the list"
-            remedy = (
-                "move this job behind it"
-                if name in names and name != job.name
-                else did_you_mean(name, earlier, "remove it")
-            )
-            yield Fault(f"{path}.after[{index}]", name, wanted, remedy)
+    names = [job.name for _, job in entries]
+    if len(set(names)) < len(names):
+        return
+    unknown: list[tuple[str, str]] = []
+    for position, (index, job) in enumerate(entries):
+        for path, after in places("ray.jobs[{}].after", [(index, job)], "after"):
+            for j, name in enumerate(after):
+                if name not in names:
+                    unknown.append((f"{path}[{j}]", name))
+                elif name not in names[:position]:
+                    itself = name == job.name
+                    wanted = "a Ray job that stands before this one in the list"
+                    remedy = "remove it: a job cannot wait for itself" if itself else "move this job behind it"
+                    yield Fault(f"{path}[{j}]", name, wanted, remedy)
+    yield from unknown_names(unknown, names, "a Ray job that stands before this one in the list")
 
 
+@rule
+def _gate(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    elastic = [path for path, on in places("ray.jobs[{}].elastic", entries, "elastic") if on]
+    if elastic and settings.kueue.feature_gates.get(ELASTIC_JOBS) is False:
+        wanted = f"true: without it Kueue refuses the autoscaling of {', '.join(elastic)}"
+        yield Fault(f"kueue.featureGates.{ELASTIC_JOBS}", False, wanted, "write true, or remove `elastic`")
+
+
+@rule
+def _queues(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """Each job needs a queue that gives out nodes for its head beside the chips."""
+    queues = distinct(settings.queues)
+    named = [(path, name) for path, name in places("ray.jobs[{}].queue", entries, "queue") if name is not None]
+    all_names = [queue.local_queue for _, queue in queues]
+    able = [queue.local_queue for _, queue in queues if queue.cpu is not None]
+    unknown = [(path, name) for path, name in named if name not in all_names]
+    yield from unknown_names(unknown, able if able else all_names, "a queue with a cpu flavor, for Ray's head")
+    if not able and entries:
+        yield _no_cpu([name for _, name in named], queues)
+        return
+    for path, name in named:
+        if name in all_names and name not in able:
+            wanted = f"a queue with a cpu flavor, which gives out nodes for Ray's head: {', '.join(able)}"
+            yield Fault(path, name, wanted, f"write {able[0]}")
+
+
+def _no_cpu(named: Sequence[str], queues: list[tuple[int, QueueSection]]) -> Fault:
+    """One fault for all jobs, at the queue that it must be if that is certain."""
+    meant = [index for index, queue in queues if queue.local_queue in named]
+    indices = meant if meant else [index for index, _ in queues]
+    if len(indices) == 1:
+        wanted = "a cpu flavor, which gives out nodes without chips: the heads of Ray jobs need them"
+        return Fault(f"queues[{indices[0]}].cpu", MISSING, wanted, "add `cpu: {}` to the queue")
+    wanted = "a cpu flavor in the queue of the Ray jobs, which gives out nodes for their heads"
+    return Fault("queues", Described("no queue with a cpu flavor"), wanted, "add `cpu: {}` to that queue")
+
+
+@rule
 def _requirements(path: str, job: RayJobSection) -> Iterator[Fault]:
     for index, text in enumerate(job.requirements):
         if _PINNED.fullmatch(text) is None:
-            yield Fault(
-                f"{path}.requirements[{index}]", text, "a pinned requirement like pandas==2.3.3", "pin it with =="
-            )
+            name = _NAME.match(text)
+            remedy = f"write {name.group(1)}==VERSION" if name is not None else "pin it with =="
+            wanted = "a pinned requirement like pandas==2.3.3, so that every run installs the same"
+            yield Fault(f"{path}.requirements[{index}]", text, wanted, remedy)
 
 
-def _elastic(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
-    if job.max_slices is not None and job.max_slices < job.slices:
-        yield Fault(
-            f"{path}.maxSlices", job.max_slices, f"at least slices, {job.slices}", f"write {job.slices} or more"
-        )
-    elif job.max_slices is not None and job.max_slices > job.slices and not job.elastic:
-        yield Fault(
-            f"{path}.maxSlices",
-            job.max_slices,
-            f"slices, {job.slices}: only an elastic job grows",
-            "add `elastic: true`, or remove the key",
-        )
-    if job.elastic and settings.kueue.feature_gates.get(ELASTIC_JOBS) is False:
-        yield Fault(
-            f"{path}.elastic",
-            True,
-            f"false: kueue.featureGates.{ELASTIC_JOBS} is off, and Kueue refuses Ray's autoscaling without it",
-            "switch the gate on, or remove `elastic`",
-        )
+@rule
+def _elastic(path: str, job: RayJobSection) -> Iterator[Fault]:
+    most, slices = job.max_slices, job.slices
+    if most is not None and most < slices:
+        yield Fault(f"{path}.maxSlices", most, f"at least slices, {slices}", f"write {slices} or more")
+    elif most is not None and most > slices and not job.elastic:
+        wanted = f"slices, {slices}: only an elastic job grows"
+        yield Fault(f"{path}.maxSlices", most, wanted, "add `elastic: true`, or remove the key")
 
 
-def _no_queue(path: str, job: RayJobSection, queue: QueueSection | None, settings: Settings) -> Fault:
-    able = [queue.local_queue for queue in settings.queues if queue.cpu is not None]
-    wanted = "a queue with a cpu flavor, which gives out nodes for Ray's head" + (
-        f": {', '.join(able)}" if able else ""
-    )
-    if job.queue is None:
-        remedy = f"write one of {', '.join(able)}" if able else "add `cpu: {}` to the queue"
-        return Fault(f"{path}.queue", MISSING, wanted, remedy)
-    if queue is not None:
-        return Fault(f"{path}.queue", job.queue, wanted, "add `cpu: {}` to that queue")
-    return Fault(f"{path}.queue", job.queue, wanted, did_you_mean(job.queue, able, "add `cpu: {}` to a queue"))
+@rule
+def _one_shape(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """The workers of a Ray job are made for one shape, whichever flavor it gets."""
+    for index, queue in distinct(settings.queues):
+        yield from _one_shape_of(index, queue, entries, settings)
 
 
-def _side(path: str, job: RayJobSection, queue: QueueSection, settings: Settings) -> Iterator[Fault]:
-    """The head is one pod on one node; head, submitter and autoscaler together are counted by the queue."""
-    if queue.cpu is None:
+@rule
+def _one_shape_of(index: int, queue: QueueSection, entries: Entries, settings: Settings) -> Iterator[Fault]:
+    jobs = [job.name for _, job in entries if ray_queue(job, settings) is queue]
+    shapes = _shapes(queue, settings)
+    if not jobs or len(shapes) < 2 or queue.cpu is None:
         return
-    need, quota = side_room(job), Room(*cpu_quota(queue.cpu, settings))
-    parts = "head, submitter and Ray's autoscaler" if job.elastic else "head and submitter"
-    index = settings.queues.index(queue)
-    if need.millicores > quota.millicores:
-        yield Fault(
-            f"queues[{index}].cpu.cpu" if queue.cpu.cpu is not None else f"{path}.head.cpu",
-            f"{quota.millicores / 1000:g}" if queue.cpu.cpu is not None else job.head.cpu,
-            f"room for {job.name}: {parts} need {need.millicores / 1000:g} cores, and the queue gives out {quota.millicores / 1000:g}",
-            "raise the quota" if queue.cpu.cpu is not None else "make the head smaller, or cluster.defaultPool larger",
-        )
-    if need.mib > quota.mib:
-        yield Fault(
-            f"queues[{index}].cpu.memory" if queue.cpu.memory is not None else f"{path}.head.memory",
-            queue.cpu.memory if queue.cpu.memory is not None else job.head.memory,
-            f"room for {job.name}: {parts} need {need.mib} MiB, and the queue gives out {quota.mib} MiB",
-            "raise the quota"
-            if queue.cpu.memory is not None
-            else "make the head smaller, or cluster.defaultPool larger",
-        )
-    yield from _head_on_a_node(path, job, settings)
+    shown = ", ".join(f"{shape.machine.name} {shape.topology}" for shape in shapes)
+    wanted = f"flavors of one shape, for which the workers of {listed(jobs)} are made; these have {shown}"
+    got = queue.flavors if queue.flavors is not None else Described("all flavors")
+    yield Fault(f"queues[{index}].flavors", got, wanted, "give the other shapes a queue of their own")
 
 
-def _head_on_a_node(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
-    machine = machine_room(settings.cluster.default_pool.machine_type)
-    if machine is None:
-        return
-    node, name = node_room(machine), settings.cluster.default_pool.machine_type
-    if job.head.cpu * 1000 > node.millicores:
-        yield Fault(
-            f"{path}.head.cpu",
-            job.head.cpu,
-            f"at most {node.millicores // 1000}, what a node of {name} has left beside GKE's own pods",
-            "make the head smaller, or choose a larger cluster.defaultPool.machineType",
-        )
-    if mebibytes(job.head.memory) > node.mib:
-        yield Fault(
-            f"{path}.head.memory",
-            job.head.memory,
-            f"at most {node.mib}Mi, what a node of {name} has left beside GKE's own pods",
-            "make the head smaller, or choose a larger cluster.defaultPool.machineType",
-        )
+def _shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
+    return list(dict.fromkeys(sound_shape(section) for section in sections_of(queue, settings)))
 
 
-def _slices(path: str, job: RayJobSection, queue: QueueSection, settings: Settings) -> Iterator[Fault]:
-    shapes = ray_shapes(queue, settings)
-    if len(shapes) > 1:
-        shown = ", ".join(f"{shape.machine.name} {shape.topology}" for shape in shapes)
-        yield Fault(
-            f"{path}.queue",
-            queue.local_queue,
-            f"a queue whose slices have one shape; this one has {shown}, and Ray's workers are made for one",
-            "give the other shapes a queue of their own",
-        )
-        return
-    if not shapes:
-        return
-    shape = shapes[0]
-    yield from _worker(path, job, shape)
-    most = {s.flavor: _slices_of(s.quota, len(s.pools), shape) for s in sections_of(queue, settings)}
+def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
+    shapes = _shapes(queue, settings)
+    if len(shapes) != 1:
+        raise Unsound("topology")
+    return shapes[0]
+
+
+@rule
+def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
+    queue = queue_for(job, settings)
+    _shape(queue, settings)
+    most = {section.flavor: slices_of(section) for section in sections_of(queue, settings)}
     best = max(most.values())
-    key, wanted = ("maxSlices", max_slices(job)) if job.elastic else ("slices", job.slices)
-    if wanted > best:
-        shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
-        yield Fault(
-            f"{path}.{key}",
-            wanted,
-            f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}",
-            f"write {best}, or list more pools for a flavor",
-        )
+    shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
+    wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"
+    remedy = f"write {best}, or list more pools for a flavor"
+    if job.slices > best:
+        yield Fault(f"{path}.slices", job.slices, wanted, remedy)
+    elif job.elastic and job.max_slices is not None and job.max_slices > best:
+        yield Fault(f"{path}.maxSlices", job.max_slices, wanted, remedy)
 
 
-def _slices_of(quota: int | None, pools: int, shape: SliceShape) -> int:
-    return min(quota // shape.chips, pools) if quota is not None else pools
-
-
-def _worker(path: str, job: RayJobSection, shape: SliceShape) -> Iterator[Fault]:
-    machine = shape.machine
+@rule
+def _worker(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
+    machine = _shape(queue_for(job, settings), settings).machine
     left = node_room(Room(machine.vcpus * 1000, machine.memory_gb * 1024))
-    if job.worker.cpu * 1000 > left.millicores:
+    has = f"what a host of {machine.name} has left"
+    cpu, memory = vars(job.worker).get("cpu"), vars(job.worker).get("memory")
+    if cpu is not None and cpu * 1000 > left.millicores:
+        cores = left.millicores // 1000
+        yield Fault(f"{path}.worker.cpu", cpu, f"at most {cores}, {has}", f"write {cores} or less")
+    if memory is not None and mebibytes(memory) > left.mib:
         yield Fault(
-            f"{path}.worker.cpu",
-            job.worker.cpu,
-            f"at most {left.millicores // 1000}, what a host of {machine.name} has left",
-            "make the worker smaller",
-        )
-    if mebibytes(job.worker.memory) > left.mib:
-        yield Fault(
-            f"{path}.worker.memory",
-            job.worker.memory,
-            f"at most {left.mib}Mi, what a host of {machine.name} has left",
-            "make the worker smaller",
+            f"{path}.worker.memory", memory, f"at most {left.mib}Mi, {has}", f"write {left.mib // 1024}Gi or less"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from settings.accelerators import MACHINE_TYPES, MachineType, SliceShape
+from settings.faults import Unsound
 from settings.model import Settings, SliceSection
 
 
@@ -30,3 +31,27 @@ def system_zones(settings: Settings) -> tuple[str, ...]:
     """Where the nodes for system pods stand: where the stack says, or beside the slices."""
     stated = settings.cluster.default_pool.zones
     return tuple(stated) if stated else tuple(dict.fromkeys(section.zone for section in settings.slices))
+
+
+def sound_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section while the rules are asked: raises Unsound for one that has a fault of its own."""
+    shape = shape_of(section)
+    if shape is None:
+        raise Unsound("topology")
+    return shape
+
+
+def chips_of(section: SliceSection) -> int:
+    """Chips that jobs may use at a time. Raises Unsound for a quota that has a fault of its own."""
+    shape = sound_shape(section)
+    chips = shape.chips * len(section.pools)
+    if section.quota is None:
+        return chips
+    if not shape.chips <= section.quota <= chips or section.quota % shape.chips != 0:
+        raise Unsound("quota")
+    return section.quota
+
+
+def slices_of(section: SliceSection) -> int:
+    """The most slices that one job can have there: a multi-host pool is one slice. Raises Unsound as `chips_of`."""
+    return chips_of(section) // sound_shape(section).chips

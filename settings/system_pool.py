@@ -20,10 +20,14 @@ _GIB_PER_VCPU = {
     ("t2d", "standard"): 4,
 }  # fmt: skip
 
+_SHARED_CORE_GIB = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4}
+"""Of their 2 vCPU GKE keeps 1060 millicores and leaves 940: as much as of one vCPU."""
+
 SYSTEM_MILLICORES, SYSTEM_MIB = 600, 900
 """What GKE's own pods (logging, metrics, DNS, network, storage) ask for on a node of a small cluster."""
-CONTROLLERS_MILLICORES, CONTROLLERS_MIB = 1000, 1024
-"""What Kueue's and JobSet's managers ask for, once in a cluster."""
+MANAGERS, MANAGER_MILLICORES, MANAGER_MIB = 2, 500, 512
+"""Kueue's and JobSet's manager, one pod each in a cluster, and what each asks for."""
+CONTROLLERS_MILLICORES, CONTROLLERS_MIB = MANAGERS * MANAGER_MILLICORES, MANAGERS * MANAGER_MIB
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Room:
 
 def machine_room(machine_type: str) -> Room | None:
     """A machine's size, or None where the name does not tell it."""
-    match = re.fullmatch(r"([a-z0-9]+)-(standard|highmem|highcpu)-([0-9]+)", machine_type)
+    if machine_type in _SHARED_CORE_GIB:
+        return Room(1000, _SHARED_CORE_GIB[machine_type] * 1024)
+    match = re.fullmatch(r"([a-z0-9]+)-(standard|highmem|highcpu)-([0-9]{1,4})", machine_type)
     if match is None or (match.group(1), match.group(2)) not in _GIB_PER_VCPU:
         return None
     vcpus = int(match.group(3))
@@ -55,6 +61,12 @@ def node_room(machine: Room) -> Room:
         kept += min(left, band) * share
         left = max(0, left - band)
     return Room(machine.millicores - reserved - SYSTEM_MILLICORES, machine.mib - int(kept) - SYSTEM_MIB)
+
+
+def managers_on(machine: Room) -> int:
+    """How many of the controllers' managers a node of this size carries."""
+    node = node_room(machine)
+    return max(0, min(node.millicores // MANAGER_MILLICORES, node.mib // MANAGER_MIB))
 
 
 def pool_room(pool: DefaultPool, zones: int) -> Room | None:
