@@ -127,16 +127,18 @@ def _grow(world: World, memory: Memory, look: Look) -> None:
 
 
 def _ledger(world: World) -> growth.Take:
-    """Takes machines in thought: growths of one plan share what the capacity table has."""
+    """Takes machines in thought: growths of one plan share what the capacity table has. A fault of the pool is used up."""
     taken: Counter[tuple[str, str, str]] = Counter()
 
-    def take(pool: Object, zone: str, count: int) -> bool:
+    def take(pool: Object, zone: str, count: int) -> str:
+        if world.fault("quota", "", pool["name"]):
+            return "GCE quota exceeded"
         key = (zone, capacity.family(pool), capacity.kind(pool))
         wanted = taken[key] + count * capacity.chips(pool)
-        if not capacity.room(world, pool, zone).takes(wanted):
-            return False
+        if world.fault("stockout", "", pool["name"]) or not capacity.room(world, pool, zone).takes(wanted):
+            return "GCE out of resources"
         taken[key] = wanted
-        return True
+        return ""
 
     return take
 
