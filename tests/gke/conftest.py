@@ -131,9 +131,12 @@ class World:
             self.kube.call("DELETE", f"/api/v1/namespaces/default/pods/{name}")
 
     def events(self, pod_name: str) -> dict[str, str]:
-        """The last message of each reason about a pod."""
-        found = self.kube.list("/api/v1/namespaces/default/events", fieldSelector=f"involvedObject.name={pod_name}")
-        return {event["reason"]: event["message"] for event in found}
+        """The messages of each reason about a pod, line by line."""
+        found: dict[str, str] = {}
+        path = "/api/v1/namespaces/default/events"
+        for event in self.kube.list(path, fieldSelector=f"involvedObject.name={pod_name}"):
+            found[event["reason"]] = f"{found.get(event['reason'], '')}{event['message']}\n"
+        return found
 
     # -- ProvisioningRequests -----------------------------------------------------------------------------------------
 

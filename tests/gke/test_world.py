@@ -115,8 +115,11 @@ def test_faults_of_dws(world: World) -> None:
 
 def test_a_stock_out_is_told_and_ends(world: World) -> None:
     world.capacity({**ON_DEMAND, "chips": 15})
+    world.google("PUT", "/_rehearsal/faults", [{"fault": "quota", "match": {"name": "slice"}}])
     for name in WORKERS:
         world.submit(worker(name))
+    quota = "associated with this pod failed: GCE quota exceeded."
+    until("the quota is told", lambda: any(quota in world.events(n).get("FailedScaleUp", "") for n in WORKERS))
     text = "Node scale up in zones us-east5-b associated with this pod failed: GCE out of resources."
     until("the failure is told", lambda: any(text in world.events(n).get("FailedScaleUp", "") for n in WORKERS))
     fixed = {
