@@ -185,6 +185,8 @@ def _wrong_faults(listed: Any) -> str:
         method = entry.get("match", {}).get("method")
         if method is not None and method not in HANDLERS:
             return f"no API here has the method {method}"
+        if not isinstance(entry.get("after_s", 0), int | float):
+            return f"after_s is a number of seconds: {json.dumps(entry)}"
     return ""
 
 

@@ -64,7 +64,9 @@ def keep(world: World) -> None:
         for name, cluster in there.items():
             try:
                 _visit(world, cluster, memories)
-            except (client.ApiException, HTTPError, OSError):
+            except client.ApiException:
+                continue  # something went between the list and the change; the next look sees what is there
+            except (HTTPError, OSError):
                 memories.pop(name, None)  # the control plane is away; the next look starts anew
             except Exception:  # noqa: BLE001 this loop must outlive any surprise
                 traceback.print_exc()
@@ -127,16 +129,18 @@ def _grow(world: World, memory: Memory, look: Look) -> None:
 
 
 def _ledger(world: World) -> growth.Take:
-    """Takes machines in thought: growths of one plan share what the capacity table has."""
+    """Takes machines in thought: growths of one plan share what the capacity table has. A fault of the pool is used up."""
     taken: Counter[tuple[str, str, str]] = Counter()
 
-    def take(pool: Object, zone: str, count: int) -> bool:
+    def take(pool: Object, zone: str, count: int) -> str:
+        if world.fault("quota", "", pool["name"]):
+            return "GCE quota exceeded"
         key = (zone, capacity.family(pool), capacity.kind(pool))
         wanted = taken[key] + count * capacity.chips(pool)
-        if not capacity.room(world, pool, zone).takes(wanted):
-            return False
+        if world.fault("stockout", "", pool["name"]) or not capacity.room(world, pool, zone).takes(wanted):
+            return "GCE out of resources"
         taken[key] = wanted
-        return True
+        return ""
 
     return take
 
@@ -180,7 +184,7 @@ def _retire(world: World, memory: Memory, pool: Object, gone: list[str]) -> None
     try:
         nodes.retire(world, pool, gone)
     except (client.ApiException, HTTPError, OSError):
-        traceback.print_exc()  # the next look sees the nodes again
+        return  # the next look sees the nodes again, if there is still a cluster
     finally:
         memory.going -= set(gone)
 
@@ -197,10 +201,13 @@ def _shrink(world: World, memory: Memory, look: Look, booked: set[str]) -> None:
             node: since for node, since in memory.idle.items() if node in named and named[node].request not in booked
         }
         gone = growth.unneeded(pool, free, named, look.now, capacity.seconds(world, "idle_s"))
-        if gone and _marked(memory.api, gone):
-            for node in gone:
-                memory.events.scaled_down(look.nodes[node])
-            changes.take(world, name, {(named[node].zone, named[node].n) for node in gone})
+        if not gone or not _marked(memory.api, gone):
+            continue
+        if changes.take(world, name, {(named[node].zone, named[node].n) for node in gone}) is None:
+            _unmark(memory.api, gone)
+            continue
+        for node in gone:
+            memory.events.scaled_down(look.nodes[node])
 
 
 def _marked(api: KubeApi, names: set[str]) -> bool:
@@ -212,7 +219,11 @@ def _marked(api: KubeApi, names: set[str]) -> bool:
     running = [pod for pod in taken if pod["status"].get("phase") not in ("Succeeded", "Failed")]
     if growth.is_idle(Bin("", "", {}, [], {}, running)):
         return True
+    _unmark(api, names)
+    return False
+
+
+def _unmark(api: KubeApi, names: set[str]) -> None:
     undo = {"spec": {"taints": [{"key": _MARK, "effect": "NoSchedule", "$patch": "delete"}]}}
     for name in names:
         api.call("PATCH", f"/api/v1/nodes/{name}", undo, patch="strategic-merge")
-    return False

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
+from kubernetes import client
+from urllib3.exceptions import HTTPError
 
 from rehearsal.gcp.core import Object
 from rehearsal.gke.requests import CLASS
@@ -23,13 +25,21 @@ _REFUSAL = (
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
-def install(kubeconfig: Path, definitions: Path) -> None:
-    """Brings a cluster's built-in objects to what they should be. Idempotent."""
-    api = KubeApi(kubeconfig)
-    for path in sorted(definitions.glob("*/*.yaml")):
-        _ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
-    _ensure(api, f"{_ADMISSION}/validatingadmissionpolicies", _policy())
-    _ensure(api, f"{_ADMISSION}/validatingadmissionpolicybindings", _binding())
+def install(kubeconfig: Path, definitions: Path) -> bool:
+    """Brings a cluster's built-in objects to what they should be. Idempotent. False when the API server went away meanwhile."""
+    try:
+        api = KubeApi(kubeconfig)
+        for path in sorted(definitions.glob("*/*.yaml")):
+            _ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
+        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicies", _policy())
+        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicybindings", _binding())
+    except client.ApiException as error:
+        if error.status < 500 and error.status != 429:
+            raise
+        return False
+    except (HTTPError, OSError):
+        return False
+    return True
 
 
 def _ensure(api: KubeApi, path: str, wanted: Object) -> None:

@@ -24,12 +24,13 @@ CONSUMES_OLD = "cluster-autoscaler.kubernetes.io/consume-provisioning-request"
 
 @dataclass
 class Growth:
-    """`count` more nodes of a pool in a zone, and the pods for which they come."""
+    """`count` more nodes of a pool in a zone, the pods for which they come, and why they do not come if they do not."""
 
     pool: Object
     zone: str
     count: int
     pods: list[Object] = field(default_factory=list)
+    why_not: str = ""
 
 
 @dataclass
@@ -41,8 +42,8 @@ class Plan:
     unhelped: list[tuple[Object, Counter[str]]] = field(default_factory=list)
 
 
-Take = Callable[[Object, str, int], bool]
-"""Takes machines for so many more nodes of a pool in a zone; False when Google has too few of them."""
+Take = Callable[[Object, str, int], str]
+"""Takes machines for so many more nodes of a pool in a zone; why Google does not give them, or ""."""
 
 
 def slice_hosts(pool: Object) -> int | None:
@@ -124,7 +125,8 @@ def _help(pod: Object, bins: list[Bin], pools: dict[str, Object], take: Take, re
                 reasons[reason] += 1
                 continue
             growth = Growth(pool, zone, unit(pool, zone), [pod])
-            if not take(pool, zone, growth.count):
+            growth.why_not = take(pool, zone, growth.count)
+            if growth.why_not:
                 found.short.append(growth)
                 resting.add(pool["_name"])
                 continue

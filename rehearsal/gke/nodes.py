@@ -115,8 +115,10 @@ def remove(world: World, pool: Object) -> None:
 
 def retire(world: World, pool: Object, names: list[str]) -> None:
     """Takes away nodes that the pool no longer has: drained as Google does it before it stops a machine."""
-    with _api(_cluster(world, pool)) as core:
-        _drain_and_remove(core, names)
+    cluster = _cluster(world, pool)
+    if "_kubeconfig" in cluster:
+        with _api(cluster) as core:
+            _drain_and_remove(core, names)
 
 
 def _drain_and_remove(core: client.CoreV1Api, names: list[str]) -> None:

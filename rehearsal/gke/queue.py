@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Protocol
 
+from kubernetes import client
+
 from rehearsal.gcp.core import Object, World
 from rehearsal.gke import capacity, changes, growth, provisioning, requests, shapes
 from rehearsal.gke.growth import Growth
@@ -169,8 +171,11 @@ def _write(api: KubeApi, request: Object, conditions: list[Object], told: dict[s
     status: Object = {"conditions": after, **({"provisioningClassDetails": told} if told else {})}
     metadata = request["metadata"]
     path = f"{requests.PATH}/namespaces/{metadata['namespace']}/provisioningrequests/{metadata['name']}/status"
-    patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
-    api.call("PATCH", path, patch)
+    try:
+        api.call("PATCH", path, {"metadata": {"uid": metadata["uid"]}, "status": status})
+    except client.ApiException as error:
+        if error.status not in (404, 409):  # deleted meanwhile, or made anew under its name
+            raise
     request["status"] = {**request.get("status", {}), **status}
 
 

@@ -41,7 +41,7 @@ class Events:
 
     def failed(self, growth: Growth) -> None:
         text = (
-            f"Node scale up in zones {growth.zone} associated with this pod failed: GCE out of resources. "
+            f"Node scale up in zones {growth.zone} associated with this pod failed: {growth.why_not}. "
             "Pod is at risk of not being scheduled."
         )
         self._about_pods(growth.pods, "Warning", "FailedScaleUp", text)

@@ -12,10 +12,14 @@ QUEUED = {"key": "cloud.google.com/gke-queued", "operator": "Exists"}
 TPU = {"key": "google.com/tpu", "operator": "Exists"}
 
 
-def pool(name: str, machine: str = "ct6e-standard-4t", topology: str = "4x4", most: int = 4, **more: Any) -> dict[str, Any]:
+def pool(
+    name: str, machine: str = "ct6e-standard-4t", topology: str = "4x4", most: int = 4, **more: Any
+) -> dict[str, Any]:
     """An autoscaled pool without nodes. `config` and other fields by name."""
     config = {"machineType": machine, "diskType": "pd-balanced", "diskSizeGb": 100, **more.pop("config", {})}
-    group = f"https://www.googleapis.com/compute/v1/projects/p-one/zones/{ZONE}/instanceGroupManagers/gke-demo-{name}-1-grp"
+    group = (
+        f"https://www.googleapis.com/compute/v1/projects/p-one/zones/{ZONE}/instanceGroupManagers/gke-demo-{name}-1-grp"
+    )
     found = {
         "name": name, "_name": f"{CLUSTER}/nodePools/{name}", "_cluster": CLUSTER, "_size": 0, "locations": [ZONE],
         "networkConfig": {}, "config": config, "status": "RUNNING", "instanceGroupUrls": [group],
@@ -59,7 +63,12 @@ def request(name: str = "job-1", count: int = 4, **more: Any) -> dict[str, Any]:
         for kind, status, at in more.get("conditions", [])
     ]
     return {
-        "metadata": {"name": name, "namespace": "team", "uid": name, "creationTimestamp": stamp(more.get("created", 1000))},
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "uid": name,
+            "creationTimestamp": stamp(more.get("created", 1000)),
+        },
         "spec": {
             "provisioningClassName": "queued-provisioning.gke.io",
             "parameters": more.get("parameters", {}),
@@ -67,5 +76,3 @@ def request(name: str = "job-1", count: int = 4, **more: Any) -> dict[str, Any]:
         },
         "status": {"conditions": conditions, "provisioningClassDetails": more.get("details", {"SelectedZone": ZONE})},
     }
-
-

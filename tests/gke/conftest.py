@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
@@ -23,8 +24,20 @@ PLACE = f"/v1/projects/{PROJECT}/locations/{ZONE}"
 PATIENCE_S = 30.0
 SCALE = 0.002
 """Google's operations take a five-hundredth of their time: a cluster 0.6 s beside what its control plane takes."""
-QUICK = {"idle_s": 0.8, "boot_s": 0.5, "backoff_s": 1.0, "queue_s": 0.2, "booking_s": 3.0, "retry_s": 1.0, "missing_s": 1.0}
+QUICK = {
+    "idle_s": 0.8,
+    "boot_s": 0.5,
+    "backoff_s": 1.0,
+    "queue_s": 0.2,
+    "booking_s": 3.0,
+    "retry_s": 1.0,
+    "missing_s": 1.0,
+}
 """Seconds of these tests."""
+
+
+INITIAL = {"chips": [], "times": {name: value / SCALE for name, value in QUICK.items()}}
+"""What Google has when the rehearsal starts."""
 
 
 def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
@@ -94,7 +107,9 @@ class World:
     def nodes(self, pool: str) -> list[Any]:
         """A pool's Node objects that are Ready."""
         found = self.kube.list("/api/v1/nodes", labelSelector=f"cloud.google.com/gke-nodepool={pool}")
-        return [n for n in found if any(c["type"] == "Ready" and c["status"] == "True" for c in n["status"]["conditions"])]
+        return [
+            n for n in found if any(c["type"] == "Ready" and c["status"] == "True" for c in n["status"]["conditions"])
+        ]
 
     def submit(self, made: Any) -> None:
         body = {"apiVersion": "v1", "kind": "Pod", "metadata": {k: made["metadata"][k] for k in ("name", "namespace")}}
@@ -116,9 +131,12 @@ class World:
             self.kube.call("DELETE", f"/api/v1/namespaces/default/pods/{name}")
 
     def events(self, pod_name: str) -> dict[str, str]:
-        """The last message of each reason about a pod."""
-        found = self.kube.list("/api/v1/namespaces/default/events", fieldSelector=f"involvedObject.name={pod_name}")
-        return {event["reason"]: event["message"] for event in found}
+        """The messages of each reason about a pod, line by line."""
+        found: dict[str, str] = {}
+        path = "/api/v1/namespaces/default/events"
+        for event in self.kube.list(path, fieldSelector=f"involvedObject.name={pod_name}"):
+            found[event["reason"]] = f"{found.get(event['reason'], '')}{event['message']}\n"
+        return found
 
     # -- ProvisioningRequests -----------------------------------------------------------------------------------------
 
@@ -176,13 +194,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     layout = Layout(tmp_path_factory.mktemp("gke") / ".rehearsal")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REHEARSAL_TIME_SCALE", str(SCALE))
+        table = layout.root.parent / "capacity.yaml"
+        table.write_text(yaml.safe_dump(INITIAL))
+        patch.setenv("REHEARSAL_CAPACITY", str(table))
         lifecycle.up(layout, say=lambda text: None)
     made = World(layout, "demo")
     try:
         apis = {"serviceIds": ["container.googleapis.com", "compute.googleapis.com", "iam.googleapis.com"]}
         done = made.google("POST", f"/v1/projects/{PROJECT}/services:batchEnable", apis)
         until("the APIs", lambda: made.google("GET", f"/v1/{done['name']}").get("done"))
-        made.capacity()
         made.run("POST", f"{PLACE}/clusters", {"cluster": {"name": "demo", "initialNodeCount": 1}})
         scaling = {"enabled": True, "minNodeCount": 0, "maxNodeCount": 2}
         cpu = {"initialNodeCount": 0, "autoscaling": scaling, "config": {"machineType": "e2-standard-4"}}

@@ -60,7 +60,9 @@ def test_a_queued_pool_wants_its_own_toleration_and_the_request_s_label() -> Non
 )  # fmt: skip
 def test_node_affinity(operator: str, values: list[str], fits: bool) -> None:
     expression = {"key": "cloud.google.com/gke-tpu-accelerator", "operator": operator, "values": values}
-    stated = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+    stated = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    }
     wanted = pod("w", tpu=4, affinity={"nodeAffinity": stated})
     assert (fitting.why_not(fitting.to_come(pool("slice"), ZONE, "n"), wanted) == "") is fits
 

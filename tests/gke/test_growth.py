@@ -14,11 +14,13 @@ from tests.gke.test_fitting import leader
 pytestmark = pytest.mark.unit
 
 
-def anything(of: Any, zone: str, count: int) -> bool:
-    return True
+def anything(of: Any, zone: str, count: int) -> str:
+    return ""
 
 
-def plan(pods: list[Any], pools: list[Any], take: growth.Take = anything, resting: set[str] | None = None) -> growth.Plan:
+def plan(
+    pods: list[Any], pools: list[Any], take: growth.Take = anything, resting: set[str] | None = None
+) -> growth.Plan:
     bins = [fitting.to_come(p, m.zone, name) for p in pools for name, m in shapes.named(p).items()]
     return growth.plan(growth.waiting(pods), bins, pools, take, resting if resting is not None else set())
 
@@ -72,13 +74,13 @@ def test_pods_of_a_provisioning_request_bring_nothing() -> None:
 
 
 def test_without_chips_the_next_pool_is_tried_and_the_first_rests() -> None:
-    def only_b(of: Any, zone: str, count: int) -> bool:
-        return bool(of["name"] == "b")
+    def only_b(of: Any, zone: str, count: int) -> str:
+        return "" if of["name"] == "b" else "GCE out of resources"
 
     resting: set[str] = set()
     found = plan([worker("w")], [pool("a"), pool("b")], only_b, resting)
     assert grown(found) == [("b", 4)]
-    assert [short.pool["name"] for short in found.short] == ["a"]
+    assert [(short.pool["name"], short.why_not) for short in found.short] == [("a", "GCE out of resources")]
     assert resting == {pool("a")["_name"]}
 
 
@@ -118,7 +120,9 @@ def test_a_slice_goes_when_all_its_hosts_are_idle_long_enough() -> None:
 
 
 def test_a_pool_keeps_its_minimum() -> None:
-    two = members.grown(cpu_pool(autoscaling={"enabled": True, "minNodeCount": 1, "maxNodeCount": 3}), ZONE, 2, Member(0, ZONE))
+    two = members.grown(
+        cpu_pool(autoscaling={"enabled": True, "minNodeCount": 1, "maxNodeCount": 3}), ZONE, 2, Member(0, ZONE)
+    )
     assert len(unneeded(two, dict.fromkeys(shapes.named(two), 0.0))) == 1
     slice_with_minimum = pool("slice", autoscaling={"enabled": True, "minNodeCount": 4, "maxNodeCount": 4})
     full = members.grown(slice_with_minimum, ZONE, 4, Member(0, ZONE))

@@ -142,7 +142,10 @@ def test_provisioned_is_when_the_last_node_is_ready() -> None:
     full = members.grown(queued_pool(), ZONE, 4, Member(0, ZONE, request=NAME))
     named = shapes.named(full)
     asked = request(conditions=ACCEPTED)
-    assert provisioning.next_step(asked, sight(START + 1, members=named, ready=set(list(named)[1:]))) == provisioning.NOTHING
+    assert (
+        provisioning.next_step(asked, sight(START + 1, members=named, ready=set(list(named)[1:])))
+        == provisioning.NOTHING
+    )
     step = provisioning.next_step(asked, sight(START + 1, members=named, ready=set(named)))
     assert conditions(step) == [("Provisioned", "True", "Provisioned")]
 
@@ -158,7 +161,9 @@ def test_booking_expires_and_capacity_is_revoked_in_time() -> None:
     asked = request(conditions=PROVISIONED, parameters={"maxRunDurationSeconds": "3600"})
     assert provisioning.next_step(asked, sight(START + 5)) == provisioning.NOTHING
     assert conditions(provisioning.next_step(asked, sight(START + 6))) == [("BookingExpired", "True", "BookingExpired")]
-    expired = request(conditions=[*PROVISIONED, ("BookingExpired", "True", START + 6)], parameters={"maxRunDurationSeconds": "3600"})
+    expired = request(
+        conditions=[*PROVISIONED, ("BookingExpired", "True", START + 6)], parameters={"maxRunDurationSeconds": "3600"}
+    )
     assert provisioning.next_step(expired, sight(START + 35)) == provisioning.NOTHING
     step = provisioning.next_step(expired, sight(START + 36))
     assert step.drop and conditions(step) == [("CapacityRevoked", "True", "CapacityRevoked")]

@@ -5,14 +5,22 @@ from __future__ import annotations
 import pytest
 from kubernetes import client
 
+from rehearsal.lifecycle import RehearsalError
 from tests.gke.builders import ZONE, pod, worker
-from tests.gke.conftest import World, until
+from tests.gke.conftest import INITIAL, World, until
 
 pytestmark = pytest.mark.rehearsal
 
 WORKERS = [f"w-{n}" for n in range(4)]
 ON_DEMAND = {"zone": ZONE, "family": "v6e", "kind": "on-demand"}
 FLEX = {"zone": ZONE, "family": "v6e", "kind": "flex-start"}
+
+
+def test_the_file_of_capacity_is_what_google_has(world: World) -> None:
+    assert world.google("GET", "/_rehearsal/capacity") == INITIAL
+    with pytest.raises(RehearsalError, match="no such zone"):
+        world.google("PUT", "/_rehearsal/capacity", {"chips": [{**ON_DEMAND, "zone": "mars-1"}]})
+    assert world.google("GET", "/_rehearsal/capacity") == INITIAL
 
 
 def test_pods_bring_a_whole_slice_and_it_goes_when_they_do(world: World) -> None:
@@ -32,7 +40,10 @@ def test_a_plain_pool_grows_node_by_node_up_to_its_limit(world: World) -> None:
         world.submit(pod(name, cpu="3"))
     until("two run", lambda: sum(world.running(name) for name in names) == 2)
     left = next(name for name in names if not world.running(name))
-    until("the third is told why not", lambda: "1 max node group size reached" in world.events(left).get("NotTriggerScaleUp", ""))
+    until(
+        "the third is told why not",
+        lambda: "1 max node group size reached" in world.events(left).get("NotTriggerScaleUp", ""),
+    )
     assert world.size("cpu") == 2
     world.remove(*names)
     until("the nodes are gone", lambda: world.size("cpu") == 0 and not world.nodes("cpu"))
@@ -47,8 +58,12 @@ def test_a_request_is_queued_provisioned_used_and_its_nodes_go(world: World) -> 
     told = world.asked("job")["status"]["provisioningClassDetails"]
     assert (told["NodePoolName"], told["SelectedZone"]) == ("dws", ZONE)
     nodes = world.nodes("dws")
-    assert {n["metadata"]["labels"]["autoscaling.gke.io/provisioning-request"] for n in nodes} == {told["ResizeRequestName"]}
-    assert all(("cloud.google.com/gke-queued", "true") in {(t["key"], t["value"]) for t in n["spec"]["taints"]} for n in nodes)
+    assert {n["metadata"]["labels"]["autoscaling.gke.io/provisioning-request"] for n in nodes} == {
+        told["ResizeRequestName"]
+    }
+    assert all(
+        ("cloud.google.com/gke-queued", "true") in {(t["key"], t["value"]) for t in n["spec"]["taints"]} for n in nodes
+    )
     users = world.users("job")
     until("its pods run", lambda: world.running(*users))
     assert world.size("slice") == 0
@@ -100,11 +115,18 @@ def test_faults_of_dws(world: World) -> None:
 
 def test_a_stock_out_is_told_and_ends(world: World) -> None:
     world.capacity({**ON_DEMAND, "chips": 15})
+    world.google("PUT", "/_rehearsal/faults", [{"fault": "quota", "match": {"name": "slice"}}])
     for name in WORKERS:
         world.submit(worker(name))
+    quota = "associated with this pod failed: GCE quota exceeded."
+    until("the quota is told", lambda: any(quota in world.events(n).get("FailedScaleUp", "") for n in WORKERS))
     text = "Node scale up in zones us-east5-b associated with this pod failed: GCE out of resources."
     until("the failure is told", lambda: any(text in world.events(n).get("FailedScaleUp", "") for n in WORKERS))
-    fixed = {"initialNodeCount": 4, "placementPolicy": {"tpuTopology": "4x4"}, "config": {"machineType": "ct6e-standard-4t"}}
+    fixed = {
+        "initialNodeCount": 4,
+        "placementPolicy": {"tpuTopology": "4x4"},
+        "config": {"machineType": "ct6e-standard-4t"},
+    }
     operation = world.ended(world.add_pool("fixed", **fixed))
     assert "GCE_STOCKOUT" in operation["error"]["message"]
     assert world.size("slice") == 0

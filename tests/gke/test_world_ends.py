@@ -64,4 +64,7 @@ def test_a_cluster_deleted_while_nodes_boot_leaves_nothing(world: World) -> None
     assert "error" not in world.run("DELETE", f"{PLACE}/clusters/demo")
     left = world.google("GET", "/_rehearsal/leftovers")
     assert (left["clusters"], left["pools"]) == ([], [])
-    until("its requests are forgotten", lambda: not list((world.layout.google / "objects" / "provisioning-requests").glob("*")))
+    until(
+        "its requests are forgotten",
+        lambda: not list((world.layout.google / "objects" / "provisioning-requests").glob("*")),
+    )
