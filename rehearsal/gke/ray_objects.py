@@ -14,16 +14,24 @@ OPERATOR, WEBHOOK = "kuberay-operator", "kuberay-tpu-webhook"
 ROLE = f"/apis/{_RBAC}/clusterroles/{OPERATOR}"
 """KubeRay's own role, from its source."""
 
+OWNERS_FIRST = ("raycronjobs", "rayservices", "rayjobs", "rayclusters")
+"""Ray's kinds: each may own objects of those after it."""
+
 
 def user(name: str) -> str:
     """The user as which a hosted program comes to the cluster."""
     return f"system:{name}"
 
 
+def plural(file: Path) -> str:
+    """The plural of the kind that a file `<group>_<plural>.yaml` defines."""
+    return file.stem.split("_")[1]
+
+
 def definition(file: Path) -> str:
-    """Where the resource definition of a file `<group>_<plural>.yaml` is."""
-    group, plural = file.stem.split("_")
-    return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
+    """Where the resource definition of such a file is."""
+    group = file.stem.split("_")[0]
+    return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural(file)}.{group}"
 
 
 def rights() -> list[Placed]:

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kubernetes import client
+
 from rehearsal import kubeconfig, supervisor
 from rehearsal.gcp.core import World
 from rehearsal.gke import ray_objects
@@ -31,6 +33,7 @@ from rehearsal.pki import Authority
 MANAGER = "gke-addon-manager"
 CREATE_TIMEOUT_S = 30.0
 REMOVE_TIMEOUT_S = 60.0
+POLL_S = 0.2
 METRICS_PORT, PROBE_PORT, WEBHOOK_PORT = 8080, 8082, 9443
 """On the control plane's address; the first two are KubeRay's own defaults."""
 
@@ -73,7 +76,7 @@ class AddOn:
         self._apply(ray_objects.ROLE, self.role.read_text())
         for path, body in ray_objects.rights():
             self._apply(path, body)
-        _await(self._established, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
+        _await(self._served, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
         _await(self._webhook_listens, CREATE_TIMEOUT_S, "the Ray TPU webhook")
         for path, body in self._registrations():
             self._apply(path, body)
@@ -81,10 +84,15 @@ class AddOn:
 
     def remove(self) -> None:
         """Ends the add-on: custom resources and definitions while the operator still runs, then everything else."""
+        if self._served():
+            self._clear()
+            _await(self._cleared, REMOVE_TIMEOUT_S, "the end of Ray's objects")
         gone = [ray_objects.definition(file) for file in self.definitions]
         for path in gone:
             self._delete(path)
-        _await(lambda: all(self.api.get(path) is None for path in gone), REMOVE_TIMEOUT_S, "the end of Ray's resources")
+        _await(
+            lambda: all(self.api.get(path) is None for path in gone), REMOVE_TIMEOUT_S, "the end of Ray's definitions"
+        )
         for path, _ in [*self._registrations(), *ray_objects.rights()]:
             self._delete(path)
         self._delete(ray_objects.ROLE)
@@ -140,18 +148,26 @@ class AddOn:
         self.api.call("PATCH", path, body, {"fieldManager": MANAGER, "force": "true"}, patch="apply")
 
     def _delete(self, path: str) -> None:
-        if self.api.get(path) is not None:
+        try:
             self.api.call("DELETE", path)
+        except client.ApiException as error:
+            if error.status != 404:
+                raise
 
-    def _established(self) -> bool:
-        found = [self.api.get(ray_objects.definition(file)) or {} for file in self.definitions]
-        return all(
-            any(
-                c["type"] == "Established" and c["status"] == "True"
-                for c in one.get("status", {}).get("conditions", [])
-            )
-            for one in found
-        )
+    def _served(self) -> bool:
+        """Whether the API server offers all of Ray's kinds (asked by discovery: the definitions themselves are megabytes)."""
+        found = {resource["name"] for resource in (self.api.get("/apis/ray.io/v1") or {}).get("resources") or []}
+        return {ray_objects.plural(file) for file in self.definitions} <= found
+
+    def _clear(self) -> None:
+        """Deletes all of Ray's objects, owners first; what they own goes with them."""
+        for kind in ray_objects.OWNERS_FIRST:
+            for item in self.api.list(f"/apis/ray.io/v1/{kind}"):
+                metadata = item["metadata"]
+                self._delete(f"/apis/ray.io/v1/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}")
+
+    def _cleared(self) -> bool:
+        return not any(self.api.list(f"/apis/ray.io/v1/{kind}") for kind in ray_objects.OWNERS_FIRST)
 
 
 def _await(holds: Callable[[], bool], seconds: float, what: str) -> None:
@@ -159,4 +175,4 @@ def _await(holds: Callable[[], bool], seconds: float, what: str) -> None:
     while not holds():
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: not within {seconds:.0f} s")
-        time.sleep(0.1)
+        time.sleep(POLL_S)

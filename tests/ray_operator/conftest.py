@@ -44,7 +44,7 @@ class Rehearsal:
     def google(self, verb: str, path: str, body: Any = None) -> Any:
         return lifecycle.google(self.layout, verb, path, body)
 
-    def run(self, verb: str, path: str, body: Any) -> None:
+    def run(self, verb: str, path: str, body: Any = None) -> None:
         """A call that starts an operation of the Kubernetes Engine API, to its end."""
         operation = self.google(verb, path, body)
         link = "/" + operation["selfLink"].split("googleapis.com/")[1]
@@ -123,18 +123,35 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
             os.environ["REHEARSAL_JOB_DURATION"] = before
 
 
-@pytest.fixture(scope="session")
-def kueue(ray: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Kueue, from its chart by the real engine, with a queue."""
-    (home,) = [path.parent for path in ray.layout.clusters.glob("*/index")]
-    extra = {
-        "TEST_KUBECONFIG": str(home / "admin.kubeconfig"),
-        "TEST_KUEUE_CHART": str(ray.layout.charts / "kueue"),
-        "PULUMI_BACKEND_URL": f"file://{tmp_path_factory.mktemp('stacks')}",
-    }
-    for words in (["stack", "init", "tests"], ["up", "--yes", "--skip-preview", "--stack", "tests"]):
-        command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "kueue")]
-        done = lifecycle.run_inside(ray.layout, command, extra=extra, capture_output=True, text=True)
+class Charts:
+    """Releases of charts in the cluster, by the real engine."""
+
+    def __init__(self, ray: Rehearsal, state: Path) -> None:
+        self.ray, self.state = ray, state
+        self._pulumi("stack", "init", "tests")
+
+    def install(self, *charts: str) -> None:
+        """Makes these the releases that are there."""
+        self._pulumi("up", "--yes", "--skip-preview", "--stack", "tests", charts=charts)
+
+    def _pulumi(self, *words: str, charts: tuple[str, ...] = ()) -> None:
+        (home,) = [path.parent for path in self.ray.layout.clusters.glob("*/index")]
+        extra = {
+            "TEST_KUBECONFIG": str(home / "admin.kubeconfig"),
+            "TEST_CHART_FOLDER": str(self.ray.layout.charts),
+            "TEST_CHARTS": ",".join(charts),
+            "PULUMI_BACKEND_URL": f"file://{self.state}",
+        }
+        command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "charts")]
+        done = lifecycle.run_inside(self.ray.layout, command, extra=extra, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def charts(ray: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Charts:
+    """Kueue with a queue, from its chart."""
+    found = Charts(ray, tmp_path_factory.mktemp("stacks"))
+    found.install("kueue")
     for path, body in queues.objects():
         until(path, lambda path=path, body=body: ray.offered(path, body))
+    return found

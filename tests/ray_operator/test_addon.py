@@ -9,7 +9,7 @@ from kubernetes import client
 
 from rehearsal import supervisor
 from tests.ray_operator import queues
-from tests.ray_operator.conftest import CLUSTER, Rehearsal, until
+from tests.ray_operator.conftest import CLUSTER, Charts, Rehearsal, until
 from tests.ray_operator.manifests import ray_cluster, ray_job
 
 pytestmark = pytest.mark.rehearsal
@@ -94,7 +94,7 @@ def test_a_job_that_loses_a_worker_fails(ray: Rehearsal) -> None:
     assert "ActorDiedError" in status["message"]
 
 
-def test_kueue_queues_elastic_ray_jobs(ray: Rehearsal, kueue: None) -> None:
+def test_kueue_queues_elastic_ray_jobs(ray: Rehearsal, charts: Charts) -> None:
     for name in ("elastic-1", "elastic-2"):
         wanted = ray_job(name)
         wanted["metadata"] |= {
@@ -127,3 +127,21 @@ def test_switched_off_nothing_of_it_is_left(ray: Rehearsal) -> None:
     left += [o for kind in ("clusterroles", "clusterrolebindings") for o in ray.cluster.list(f"{rbac}/{kind}")]
     assert not [o["metadata"]["name"] for o in left if "kuberay" in o["metadata"]["name"]]
     until("the pods are gone", lambda: not [p for p in ray.pods() if "ray.io/cluster" in p["metadata"]["labels"]])
+
+
+def test_kuberay_can_come_from_a_chart_instead(ray: Rehearsal, charts: Charts) -> None:
+    charts.install("kueue", "kuberay-operator")
+    pods = ray.cluster.list("/api/v1/namespaces/kuberay-operator-system/pods")
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"]
+    wanted = ray_job("helm")
+    wanted["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": queues.QUEUE}
+    ray.create(wanted)
+    assert succeeded(ray, "helm")["jobStatus"] == "SUCCEEDED"
+    workloads = ray.cluster.list("/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads")
+    assert [w["metadata"]["ownerReferences"][0]["name"] for w in workloads] == ["helm"]
+
+
+def test_a_deleted_cluster_leaves_no_program(ray: Rehearsal) -> None:
+    ray.run("DELETE", CLUSTER)
+    assert {unit["name"] for unit in supervisor.units(ray.layout).values()} <= {"google", "gateway", "gcp-provider"}
+    assert list(ray.layout.clusters.iterdir()) == []

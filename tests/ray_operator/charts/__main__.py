@@ -1,4 +1,4 @@
-"""Kueue, and a queue whose first flavor is the CPU pool and whose second is the slice."""
+"""Controllers from their charts: those that TEST_CHARTS names."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ CONFIGURATION = {
 IMAGE = {"repository": "registry.k8s.io/kueue/kueue", "tag": "v0.19.1", "pullPolicy": "IfNotPresent"}
 GATES = [{"name": "ElasticJobsViaWorkloadSlices", "enabled": True}]
 
-provider = k8s.Provider("cluster", kubeconfig=os.environ["TEST_KUBECONFIG"])
-release = k8s.helm.v3.Release(
-    "kueue",
-    name="kueue",
-    namespace="kueue-system",
-    create_namespace=True,
-    chart=os.environ["TEST_KUEUE_CHART"],
-    values={
+VALUES = {
+    "kueue": {
         "controllerManager": {"replicas": 1, "featureGates": GATES, "manager": {"image": IMAGE}},
         "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(CONFIGURATION)},
     },
-    timeout=120,
-    opts=pulumi.ResourceOptions(provider=provider),
-)
+    "kuberay-operator": {"useKubernetesProxy": True, "leaderElectionEnabled": False},
+}
+
+provider = k8s.Provider("cluster", kubeconfig=os.environ["TEST_KUBECONFIG"])
+for name in os.environ["TEST_CHARTS"].split(","):
+    k8s.helm.v3.Release(
+        name,
+        name=name,
+        namespace=f"{name}-system",
+        create_namespace=True,
+        chart=f"{os.environ['TEST_CHART_FOLDER']}/{name}",
+        values=VALUES[name],
+        timeout=120,
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
