@@ -25,17 +25,13 @@ pytestmark = pytest.mark.unit
 POOL = "gcp:container/nodePool:NodePool"
 RECORDED = Path(__file__).parents[1] / "gcp" / "gcloud_bodies.json"
 ABSENT = "-"
-SIX_SCOPES = [
-    f"https://www.googleapis.com/auth/{scope}"
-    for scope in (
-        "devstorage.read_only",
-        "logging.write",
-        "monitoring",
-        "service.management.readonly",
-        "servicecontrol",
-        "trace.append",
-    )
-]
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """The pool of gcloud's request."""
+    cases = {case["name"]: case for case in json.loads(RECORDED.read_text())}
+    return dict(cases[name]["body"]["nodePool"])
+
 
 Differences = dict[str, tuple[Any, Any]]
 """By field: (what the provider sends, what gcloud sends)."""
@@ -52,7 +48,10 @@ OF_THE_PROGRAM: Differences = {
     # Nodes run as an account of their own: the default one may hold the Editor role.
     "config.serviceAccount": (f"multislice-cluster-nodes@{PROJECT}.iam.gserviceaccount.com", ABSENT),
     # The account's roles are the limit. Narrow scopes are what holds a default account back.
-    "config.oauthScopes": (["https://www.googleapis.com/auth/cloud-platform"], SIX_SCOPES),
+    "config.oauthScopes": (
+        ["https://www.googleapis.com/auth/cloud-platform"],
+        recorded("nodepool1")["config"]["oauthScopes"],
+    ),
     # What the firewall rule for webhooks selects.
     "config.tags": (["multislice-cluster-node"], ABSENT),
     # Image streaming: images of several gigabytes start in seconds.
@@ -106,12 +105,6 @@ DWS: dict[str, Any] = {
         "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
     },
 }
-
-
-def recorded(name: str) -> dict[str, Any]:
-    """The pool of gcloud's request."""
-    cases = {case["name"]: case for case in json.loads(RECORDED.read_text())}
-    return dict(cases[name]["body"]["nodePool"])
 
 
 def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
