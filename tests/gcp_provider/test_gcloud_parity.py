@@ -153,3 +153,17 @@ def test_a_v6e_pool_is_asked_for_as_gcloud_asks_but_for_these_fields(
     assert failures == []
     sent = request(provider.stripped(checked), inputs["name"])
     assert differences(sent, recorded(inputs["name"])) == expected
+
+
+@pytest.mark.parametrize(("inputs", "flex"), [(ON_DEMAND, False), (DWS, True)], ids=["on-demand-pool", "dws-pool"])
+def test_a_v6e_pool_reads_back_as_it_was_asked_for(ready: Engine, inputs: dict[str, Any], flex: bool) -> None:
+    """The program's output `node_config.flex_start` is what the program goes by, and a second preview shows nothing."""
+    body = {"cluster": {"name": "tpu-cluster", "initialNodeCount": 1}}
+    parent = f"projects/{PROJECT}/locations/us-east5-b"
+    requests.post(f"{ready.google}/v1/{parent}/clusters", json=body, timeout=10).raise_for_status()
+    identity, created, checked = ready.create(POOL, inputs["name"], inputs)
+    _, found, refreshed = ready.read(POOL, identity, created, checked)
+    for outputs in (created, found):
+        assert outputs["nodeConfig"].get("flexStart", False) is flex
+        assert not list(ready.diff(POOL, identity, outputs, checked).diffs)
+    assert refreshed == checked
