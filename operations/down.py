@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from kubernetes.client import ApiException
@@ -12,10 +13,13 @@ from urllib3.exceptions import HTTPError
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.recovery import recover
-from operations.up import plan_of
+from operations.timeline import condition
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
+
+CLUSTER = "gcp:container/cluster:Cluster"
+WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
 def main() -> int:
@@ -50,22 +54,40 @@ def run(layout: Layout) -> int:
 def refuse_foreign(layout: Layout, engine: Engine) -> None:
     """Stops before anything is destroyed when jobs that the stack does not know hold a queue: its deletion would wait for them.
 
-    Raises OperationError with the list and the way out.
+    What the stack knows is read from its state: its file may have changed since, or be at fault. Raises OperationError with
+    the list and the way out.
     """
-    plan = plan_of(layout, engine.stack)
-    own = {(job.namespace, job.name) for job in plan.jobs}
+    resources = engine.state().get("resources", [])
+    names = [r["inputs"]["name"] for r in resources if r["type"] == CLUSTER]
+    if not names:
+        return
     try:
-        jobs = Cluster(layout, plan.settings.cluster.name).list("/apis/jobset.x-k8s.io/v1alpha2/jobsets")
+        workloads = Cluster(layout, names[0]).list(WORKLOADS)
     except (ApiException, HTTPError, lifecycle.RehearsalError):
-        return  # no cluster, or no JobSets in it: nothing can hold a queue
-    names = [(j["metadata"]["namespace"], j["metadata"]["name"]) for j in jobs]
-    foreign = [f"{namespace}/{name}" for namespace, name in names if (namespace, name) not in own]
+        return  # no cluster, or no Kueue in it: nothing can hold a queue
+    foreign = foreign_jobs(workloads, resources)
     if foreign:
+        listed = ", ".join(f"{kind} {namespace}/{name}" for namespace, kind, name in foreign)
+        namespace, kind, name = foreign[0]
         raise OperationError(
-            "these JobSets are not the stack's, and their queue cannot be deleted while they use it: "
-            + ", ".join(foreign)
-            + f"\n  Delete them and try again: make kubectl ARGS='delete jobset -n {names[0][0]} {foreign[0].split('/')[1]}'"
+            f"not the stack's, and its queue cannot be deleted while they are in it: {listed}\n"
+            f"  Delete them and try again: make kubectl ARGS='delete {kind.lower()} -n {namespace} {name}'"
         )
+
+
+def foreign_jobs(
+    workloads: Sequence[dict[str, Any]], resources: Sequence[dict[str, Any]]
+) -> list[tuple[str, str, str]]:
+    """(namespace, kind, name) of each unfinished job in Kueue's `workloads` that is not among the `resources` of the stack's state."""
+    made = [r["inputs"] for r in resources if "metadata" in r.get("inputs", {})]
+    own = {(i["metadata"].get("namespace", "default"), i["kind"], i["metadata"]["name"]) for i in made}
+    unfinished = [w for w in workloads if condition(w, "Finished") is None]
+    owners = [
+        (w["metadata"]["namespace"], owner["kind"], owner["name"])
+        for w in unfinished
+        for owner in w["metadata"].get("ownerReferences", [])
+    ]
+    return sorted(set(owners) - own)
 
 
 def processes(layout: Layout) -> list[str]:

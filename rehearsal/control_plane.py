@@ -20,9 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from rehearsal import supervisor
+from rehearsal import kubeconfig, supervisor
+from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
 from rehearsal.network import MOST_CLUSTERS, ClusterNetwork
@@ -78,7 +77,8 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.etcd())
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
-        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet()):
+        builtin.install(plane.kubeconfig, self.layout.definitions)
+        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet(), plane.ray()):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)
         return ControlPlaneHandle(
@@ -90,10 +90,12 @@ class ControlPlanes:
         folder = self.folder(cluster_id)
         if not folder.exists():
             return
-        running = supervisor.units(self.layout)
         short = _short(cluster_id)
+        mine = [name for name in supervisor.units(self.layout) if name.endswith(f"-{short}")]
         order = ("kubelet", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
-        supervisor.stop_units(self.layout, [n for n in (f"{program}-{short}" for program in order) if n in running])
+        last = [f"{program}-{short}" for program in order]
+        addons = [name for name in mine if name not in last]
+        supervisor.stop_units(self.layout, addons + [name for name in last if name in mine])
         ClusterNetwork(self._index(cluster_id)).remove()
         shutil.rmtree(folder)
 
@@ -152,23 +154,7 @@ class _Plane:
         (self.folder / "stages.yaml").write_text(render(patterns, duration))
 
     def _kubeconfig(self, name: str, user: str, groups: list[str]) -> None:
-        certificate, key = self.ca.issue(name, user, groups)
-        content = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [
-                {
-                    "name": "c",
-                    "cluster": {"server": self.endpoint, "certificate-authority": str(self.ca.certificate_file)},
-                }
-            ],
-            "users": [{"name": "u", "user": {"client-certificate": str(certificate), "client-key": str(key)}}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "current-context": "x",
-        }
-        path = self.folder / f"{name}.kubeconfig"
-        path.touch(mode=0o600)
-        path.write_text(yaml.safe_dump(content))
+        kubeconfig.write(self.folder, self.endpoint, self.ca, name, user, groups)
 
     def _file(self, name: str) -> str:
         return str(self.pki / name)
@@ -236,12 +222,16 @@ class _Plane:
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
         }  # fmt: skip
+        return self._python("kubelet", flags)
+
+    def ray(self) -> tuple[str, list[str], dict[str, str]]:
+        config = self.folder / "nodes.kubeconfig"
+        return self._python("ray", {"home": self.layout.root, "kubeconfig": config, "state": self.folder / "ray"})
+
+    def _python(self, program: str, flags: dict[str, object]) -> tuple[str, list[str], dict[str, str]]:
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
-        return (
-            f"kubelet-{self.short}",
-            [sys.executable, "-m", "rehearsal.kubelet", *words],
-            {"PYTHONPATH": str(self.layout.checkout)},
-        )
+        command = [sys.executable, "-m", f"rehearsal.{program}", *words]
+        return f"{program}-{self.short}", command, {"PYTHONPATH": str(self.layout.checkout)}
 
     def await_ready(self) -> None:
         """Waits for the API server's own readiness check. Raises ControlPlaneError with the last lines of what keeps failing."""

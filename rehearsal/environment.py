@@ -60,6 +60,8 @@ def inside(layout: Layout, base: Mapping[str, str] | None = None) -> dict[str, s
         **_pulumi(layout, kept.get("PATH", "")),
         **_google(GOOGLE, layout),
         "REHEARSAL_HOME": str(layout.root),
+        # The Kubernetes plugin writes a kubeconfig there for each Helm release, and leaves it.
+        "TMPDIR": str(layout.scratch),
     }
 
 

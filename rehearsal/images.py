@@ -19,7 +19,7 @@ _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 def default_table(layout: Layout) -> dict[str, Any]:
-    """Kueue's and JobSet's managers run for real; their images are named by their own projects' charts."""
+    """The managers of Kueue, JobSet and KubeRay run for real; their images are named by their own projects' charts."""
     return {
         "images": [
             {
@@ -31,6 +31,12 @@ def default_table(layout: Layout) -> dict[str, Any]:
             {
                 "match": r"(^|/)jobset:",
                 "program": str(layout.bin / "jobset"),
+                "entrypoint": ["/manager"],
+                "rootfs": "static",
+            },
+            {
+                "match": r"(^|/)kuberay/operator:",
+                "program": str(layout.bin / "kuberay"),
                 "entrypoint": ["/manager"],
                 "rootfs": "static",
             },

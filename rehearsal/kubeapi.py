@@ -19,7 +19,7 @@ class KubeApi:
         self._client = config.new_client_from_config(str(kubeconfig))
 
     def call(self, verb: str, path: str, body: Any = None, query: dict[str, str] | None = None, patch: str = "merge") -> Object:
-        """One request; the decoded answer. `patch` is the kind of a PATCH: merge, strategic-merge or json."""
+        """One request; the decoded answer. `patch` is the kind of a PATCH: merge, strategic-merge, json, or apply."""
         response = self._send(verb, path, body, query, patch, TIMEOUT_S)
         data = response.read()
         if response.status >= 400:
@@ -50,7 +50,8 @@ class KubeApi:
     def _send(self, verb: str, path: str, body: Any, query: dict[str, str] | None, patch: str, timeout: Any) -> Any:
         headers = {"Accept": "application/json"}
         if body is not None:
-            headers["Content-Type"] = f"application/{patch}-patch+json" if verb == "PATCH" else "application/json"
+            form = "yaml" if patch == "apply" else "json"
+            headers["Content-Type"] = f"application/{patch}-patch+{form}" if verb == "PATCH" else "application/json"
         pairs = list((query or {}).items())
         request = self._client.param_serialize(
             verb, path, query_params=pairs, header_params=headers, body=body, auth_settings=["BearerToken"]

@@ -30,7 +30,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Shipped:
-    """A file or folder taken as it is from a module's source: `source` inside `origin`, to `target` below the state folder."""
+    """A file or folder taken as it is from a module's source: `source` inside `origin`, to `target` below the state folder.
+
+    Without an `origin` it is the project's own, beside the module's files.
+    """
 
     name: str
     module: str
@@ -40,6 +43,7 @@ class Shipped:
     executable: bool = False
 
 
+_KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 _KUBERNETES_PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 
 KUBERNETES_VERSION = "1.36.3"
@@ -63,6 +67,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program("kwok", "cluster", "sigs.k8s.io/kwok/cmd/kwok"),
     Program("kueue", "cluster", "sigs.k8s.io/kueue/cmd/kueue"),
     Program("jobset", "cluster", "sigs.k8s.io/jobset"),
+    Program("kuberay", "kuberay", _KUBERAY),
     Program("pulumi", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     Program(
         "pulumi-language-python",
@@ -85,6 +90,23 @@ PROGRAMS: tuple[Program, ...] = (
 SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),
+    *(
+        Shipped(f"KubeRay's {part}", "kuberay", origin, source, f"charts/kuberay-operator/{part}")
+        for part, origin, source in (
+            ("Chart.yaml", "", "chart/Chart.yaml"),
+            ("values.yaml", "", "chart/values.yaml"),
+            ("templates", "", "chart/templates"),
+            ("crds", _KUBERAY, "config/crd/bases"),
+            ("files/role.yaml", _KUBERAY, "config/rbac/role.yaml"),
+        )
+    ),
+    Shipped(
+        "ProvisioningRequest's definition",
+        "cluster",
+        "k8s.io/autoscaler/cluster-autoscaler/apis",
+        "config/crd",
+        "definitions/provisioning-request",
+    ),
     Shipped(
         "pulumi-language-python-exec",
         "engine",

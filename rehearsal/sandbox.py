@@ -128,15 +128,27 @@ def _await_first(outer: subprocess.Popen[bytes], layout: Layout) -> int:
 
 
 def enter(layout: Layout, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:
-    """The command line that runs `argv` inside the sandbox. Raises SandboxError when none runs."""
+    """The command line that runs `argv` inside the sandbox. Raises SandboxError when none runs.
+
+    An interrupt from the terminal is for `argv` alone: nsenter, which waits for it, would end at once and leave it behind.
+    """
     pid = first_process(layout)
     if pid is None:
         raise SandboxError("no rehearsal runs in this checkout: start it with `make rehearsal` (or `make up`)")
-    command = ["nsenter", f"--target={pid}", "--net", "--mount", "--pid", f"--wdns={os.getcwd()}"]
+    command = [
+        "env",
+        "--ignore-signal=INT",
+        "nsenter",
+        f"--target={pid}",
+        "--net",
+        "--mount",
+        "--pid",
+        f"--wdns={os.getcwd()}",
+    ]
     if _rootless():
         command += ["--user", "--preserve-credentials"]
     settings = [f"{key}={value}" for key, value in (environment or {}).items()]
-    return [*command, "--", "env", *settings, *argv]
+    return [*command, "--", "env", "--default-signal=INT", *settings, *argv]
 
 
 def processes_named(layout: Layout, name: str) -> list[int]:

@@ -31,21 +31,26 @@ conditions:
 phase: Running
 """
 
-_RUNNING = """
+_STARTED = """
 {{ $now := Now }}
 phase: Running
 startTime: {{ $now | Quote }}
 conditions:
-{{ range (list "PodReadyToStartContainers" "Initialized" "ContainersReady" "Ready") }}
+{{ range (list "PodReadyToStartContainers" "Initialized") }}
 - type: {{ . | Quote }}
   status: "True"
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+{{ range (list "ContainersReady" "Ready") }}
+- type: {{ . | Quote }}
+  status: "READY"
   lastTransitionTime: {{ $now | Quote }}
 {{ end }}
 containerStatuses:
 {{ range .spec.containers }}
 - name: {{ .name | Quote }}
   image: {{ .image | Quote }}
-  ready: true
+  ready: READY
   started: true
   restartCount: 0
   state:
@@ -69,6 +74,9 @@ podIPs:
 {{ end }}
 {{ end }}
 """
+
+_RUNNING = _STARTED.replace('"READY"', '"True"').replace("READY", "true")
+_NOT_READY = _STARTED.replace('"READY"', '"False"').replace("READY", "false")
 
 _SUCCEEDED = """
 {{ $now := Now }}
@@ -131,24 +139,36 @@ def _is(key: str, operator: str, *values: str) -> Expression:
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _DELETED = ".metadata.deletionTimestamp"
 _JOB = ".metadata.ownerReferences.[].kind"
+_SUBMITTER = '.spec.containers[].env[]? | select( .name == "RAY_JOB_SUBMISSION_ID" )'
+"""A pod that submits a Ray job ends with that job (rehearsal.ray)."""
+_RAY_NODE = '.metadata.labels["ray.io/node-type"]'
+"""A head of a Ray cluster is ready when its dashboard answers (rehearsal.ray)."""
 
 
 def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:
     """All stages: `patterns` are the images that local programs run, `pod_duration_ms` is how long a played job pod runs."""
     ours = simulated_only(patterns)
+    pending = [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours]
     return [
         _stage("node-initialize", "Node", [_is(_READY, "NotIn", "True")], {"statusTemplate": _CONDITIONS}),
         _stage("node-heartbeat", "Node", [_is(_READY, "In", "True")], {"statusTemplate": _CONDITIONS}, HEARTBEAT_MS),
         _stage(
             "pod-ready",
             "Pod",
-            [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours],
+            [*pending, _is(_RAY_NODE, "NotIn", "head")],
             {"statusTemplate": _RUNNING},
         ),
+        _stage("ray-head-start", "Pod", [*pending, _is(_RAY_NODE, "In", "head")], {"statusTemplate": _NOT_READY}),
         _stage(
             "pod-complete",
             "Pod",
-            [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Running"), _is(_JOB, "In", "Job"), *ours],
+            [
+                _is(_DELETED, "DoesNotExist"),
+                _is(".status.phase", "In", "Running"),
+                _is(_JOB, "In", "Job"),
+                _is(_SUBMITTER, "DoesNotExist"),
+                *ours,
+            ],
             {"statusTemplate": _SUCCEEDED},
             pod_duration_ms,
         ),

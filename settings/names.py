@@ -47,6 +47,15 @@ JobName = Annotated[
         "characters of a-z, 0-9 and '-', first a letter, last no '-' (JobSet: the pods' host names are made of it)",
     ),
 ]
+RayJobName = Annotated[
+    str,
+    _matching(
+        _LABEL,
+        47,
+        "1 to 47 characters of a-z, 0-9 and '-', first a letter, last no '-' (KubeRay's rule: it adds 16 for its services)",
+    ),
+]
+Memory = Annotated[str, _matching(r"[1-9][0-9]*[GM]i", 12, "an amount of memory like 4Gi or 512Mi")]
 ProjectId = Annotated[
     str,
     _matching(
@@ -82,6 +91,11 @@ Cidr = Annotated[str, AfterValidator(_cidr)]
 def seconds(duration: str) -> int:
     """`90s`, `15m`, `2h` in seconds."""
     return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
+
+
+def mebibytes(memory: str) -> int:
+    """`4Gi` or `512Mi` in MiB."""
+    return int(memory[:-2]) * {"Gi": 1024, "Mi": 1}[memory[-2:]]
 
 
 def region_of(location: str) -> str:

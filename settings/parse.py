@@ -27,6 +27,19 @@ _VALUE_ERRORS = frozenset(
 )
 """Pydantic's errors that leave the type of the value right."""
 
+ELSEWHERE = {
+    "spot": "write capacity: spot; one pool has one kind of capacity",
+    "flexStart": "write capacity: flex-start, or capacity: queued for flex-start with queued provisioning",
+    "queuedProvisioning": "write capacity: queued; on TPUs queued provisioning exists only together with flex-start",
+    "queued": "write capacity: queued; on TPUs queued provisioning exists only together with flex-start",
+    "reservationAffinity": "write capacity: reservation and reservation: NAME",
+    "initialNodeCount": "leave it out: the size follows from the topology, or from autoscaling",
+    "nodeCount": "leave it out: the size follows from the topology (`nodes` may repeat it)",
+    "minNodeCount": "write autoscaling: {min: 0}",
+    "maxNodeCount": "write autoscaling: {max: HOSTS}, or leave it out: it follows from the topology",
+}
+"""Keys of Google's own that users bring along to a slice, and what they are called here."""
+
 _TEXT_KEYS = ("project", "location")
 """Top-level keys that are text. Pulumi hands over all values as text and everything else as JSON."""
 
@@ -105,9 +118,13 @@ def _fault(detail: ErrorDetails) -> Fault:
     if kind == "missing":
         return Fault(path, MISSING, "a value: this key must be set", f"add `{detail['loc'][-1]}` to the stack file")
     if kind == "extra_forbidden":
-        known = _siblings(detail["loc"])
+        known, key = _siblings(detail["loc"]), str(detail["loc"][-1])
+        remedy = ELSEWHERE.get(key) if "capacity" in known else None
         return Fault(
-            path, got, f"a known key: {', '.join(known)}", did_you_mean(str(detail["loc"][-1]), known, "remove the key")
+            path,
+            got,
+            f"a known key: {', '.join(known)}",
+            remedy if remedy is not None else did_you_mean(key, known, "remove the key"),
         )
     wanted = _wanted(detail)
     return Fault(path, got, wanted, _remedy(kind, got, wanted, detail))

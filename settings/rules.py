@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from settings import gke_version, job_rules, network_rules
+from settings import capacity_rules, gke_version, job_rules, network_rules, queue_rules, ray_rules
 from settings.accelerators import (
     MACHINE_TYPES,
     ZONES,
     MachineType,
+    SliceShape,
     minimum_gke,
     nearest_topology,
     offered_in,
@@ -31,7 +32,10 @@ def check(settings: Settings, folder: Path) -> list[Fault]:
         *_version(settings),
         *_tpu_zones(settings),
         *network_rules.check(settings),
+        *capacity_rules.check(settings),
+        *queue_rules.check(settings),
         *job_rules.check(settings),
+        *ray_rules.check(settings),
         *_charts(settings, folder),
     ]
 
@@ -118,17 +122,17 @@ def _quota(path: str, section: SliceSection) -> Iterator[Fault]:
 
 def _flavors(settings: Settings) -> Iterator[Fault]:
     yield from duplicates("slices[{}].flavor", [section.flavor for section in settings.slices], "flavor")
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[SliceShape, str], int] = {}
     for index, section in enumerate(settings.slices):
         shape = shape_of(section)
         if shape is None:
             continue
-        key = (shape.machine.accelerator, shape.topology)
+        key = (shape, section.capacity)
         if key in seen:
             yield Fault(
                 f"slices[{index}].topology",
                 section.topology,
-                f"another shape than slices[{seen[key]}]: both select the same nodes, and quota would count twice",
+                f"another shape or another capacity than slices[{seen[key]}]: alike, they are one flavor with more pools",
                 f"move these pools into slices[{seen[key]}].pools",
             )
         seen.setdefault(key, index)
@@ -193,13 +197,15 @@ def _tpu_zones(settings: Settings) -> Iterator[Fault]:
 
 
 def _charts(settings: Settings, folder: Path) -> Iterator[Fault]:
-    for key, chart in (("kueue", settings.charts.kueue), ("jobset", settings.charts.jobset)):
-        if chart.startswith("oci://"):
+    charts = settings.charts
+    ray = [("kuberay", charts.kuberay)] if settings.ray is not None and settings.ray.operator == "helm" else []
+    for key, chart in (("kueue", charts.kueue), ("jobset", charts.jobset), *ray):
+        if chart.startswith(("oci://", "https://")):
             continue
         if not (folder / chart / "Chart.yaml").is_file():
             yield Fault(
                 f"charts.{key}",
                 chart,
-                "an oci:// address, or a folder with a Chart.yaml, relative to Pulumi.yaml",
+                "an oci:// or https:// address, or a folder with a Chart.yaml, relative to Pulumi.yaml",
                 "correct the path, or leave the key out for the released chart (the rehearsal's set-up makes its own)",
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from settings.accelerators import MACHINE_TYPES, MachineType, SliceShape
-from settings.model import SliceSection
+from settings.model import Settings, SliceSection
 
 
 def machine_of(section: SliceSection) -> MachineType | None:
@@ -16,3 +16,17 @@ def shape_of(section: SliceSection) -> SliceShape | None:
     if machine is None or section.topology not in machine.topologies():
         return None
     return SliceShape(machine, section.topology)
+
+
+def certain_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section that has passed the rules."""
+    shape = shape_of(section)
+    if shape is None:
+        raise AssertionError(f"{section.machine_type} {section.topology} passed the rules but has no shape")
+    return shape
+
+
+def system_zones(settings: Settings) -> tuple[str, ...]:
+    """Where the nodes for system pods stand: where the stack says, or beside the slices."""
+    stated = settings.cluster.default_pool.zones
+    return tuple(stated) if stated else tuple(dict.fromkeys(section.zone for section in settings.slices))

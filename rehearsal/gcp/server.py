@@ -21,7 +21,7 @@ from rehearsal.gcp.compute.kinds import KINDS
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
-from rehearsal.gke import nodes
+from rehearsal.gke import autoscaler, capacity, nodes, provisioning
 
 HANDLERS: dict[str, Handler] = {
     **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,
@@ -49,6 +49,7 @@ class Server:
                 traceback.print_exc()
             self.world.resume()
             self.ready.set()
+            threading.Thread(target=autoscaler.keep, args=(self.world,), daemon=True).start()
             nodes.keep(self.world)
 
         threading.Thread(target=work, daemon=True).start()
@@ -57,6 +58,7 @@ class Server:
         admin = [
             Route("/_rehearsal/health", self._health),
             Route("/_rehearsal/faults", self._set_faults, methods=["GET", "PUT", "DELETE"]),
+            Route("/_rehearsal/capacity", self._set_capacity, methods=["GET", "PUT", "DELETE"]),
             Route("/_rehearsal/audit", self._show_audit),
             Route("/_rehearsal/state", self._state),
             Route("/_rehearsal/leftovers", self._leftovers),
@@ -125,6 +127,16 @@ class Server:
             self.world.set_faults([])
         return JSONResponse(self.world.faults)
 
+    async def _set_capacity(self, request: Request) -> Response:
+        if request.method == "PUT":
+            wrong = capacity.wrong(stated := _decode(await request.body()))
+            if wrong:
+                return JSONResponse(ApiError(400, wrong).body(), status_code=400)
+            capacity.set_table(self.world, stated)
+        elif request.method == "DELETE":
+            capacity.set_table(self.world, {})
+        return JSONResponse(capacity.table(self.world))
+
     def _show_audit(self, request: Request) -> Response:
         wanted = request.query_params.get("method", "")
         lines = self._audit.read_text().splitlines() if self._audit.exists() else []
@@ -160,7 +172,7 @@ class Server:
         return JSONResponse(found)
 
 
-FAULTS = ("stockout", "quota", "slow", "unavailable")
+FAULTS = ("stockout", "quota", "slow", "unavailable", *provisioning.FAULTS)
 
 
 def _wrong_faults(listed: Any) -> str:

@@ -11,7 +11,7 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, publi
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import census, nodes
+from rehearsal.gke import census, members, nodes, ray_operator
 
 CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
@@ -25,7 +25,7 @@ def shown(world: World, cluster: Object) -> Object:
         visible["nodePools"] = [pools.shown(pool) for pool in found]
         visible["instanceGroupUrls"] = [url for pool in found for url in pool["instanceGroupUrls"]]
         visible["nodeConfig"] = found[0]["config"]
-    visible["currentNodeCount"] = sum(pool["_size"] * len(pool["locations"]) for pool in found)
+    visible["currentNodeCount"] = sum(len(members.of(pool)) for pool in found)
     return visible
 
 
@@ -116,6 +116,7 @@ def create_task(world: World, args: Object) -> None:
         bring_up(world, args["name"])
         for pool in pools.of(world, args["name"]):
             pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
+        ray_operator.follow(world, args["name"])
     except Exception as error:
         _set(world, args["name"], {"status": "ERROR", "statusMessage": str(error)})
         raise
@@ -166,6 +167,7 @@ def reassert(world: World) -> None:
         _set(world, name, {"status": "RECONCILING"})
         try:
             bring_up(world, name)
+            ray_operator.follow(world, name)
         except Exception as error:  # noqa: BLE001 one cluster that does not come up must not keep the others down
             traceback.print_exc()
             _set(world, name, {"status": "DEGRADED", "statusMessage": str(error)})

@@ -11,7 +11,7 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, pu
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import MACHINES
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import nodes
+from rehearsal.gke import members, nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
 
@@ -127,11 +127,13 @@ def change_task(world: World, args: Object) -> None:
     changed["config"] = {**pool["config"], **args["change"].get("config", {})}
     changed["etag"] = number(str(sorted(changed.items(), key=str)), 12)
     size = args["size"] if args["size"] is not None else pool["_size"]
-    refusal = shortages.find(world, pool, args["method"]) if size > pool["_size"] else None
+    wanted = {**pool, "_size": size}
+    refusal = shortages.find(world, wanted, args["method"]) if size > pool["_size"] else None
     if refusal is not None:
         save(world, args["name"], {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": refusal.message})
         raise refusal
-    changed["_size"] = size
+    if args["size"] is not None:
+        changed = members.resized(changed, size)
     changed.pop("statusMessage", None)
     nodes.apply(world, changed)
     save(world, args["name"], changed)

@@ -10,6 +10,7 @@ from rehearsal.gcp.container.versions import resolve
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
 from rehearsal.gcp.core.discovery import document
 from rehearsal.gcp.core.world import Task
+from rehearsal.gke import ray_operator
 
 UPDATE_S = 60.0
 
@@ -138,6 +139,7 @@ def _change_task(world: World, args: Object) -> None:
         cluster = world.store.get("clusters", args["name"])
         if cluster is not None:
             world.store.put("clusters", args["name"], {**cluster, **args["change"], "status": "RUNNING"})
+    ray_operator.follow(world, args["name"])
 
 
 def _setter(field: str, key: str, kind: str = "UPDATE_CLUSTER") -> Handler:

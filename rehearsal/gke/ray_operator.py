@@ -1,0 +1,162 @@
+"""GKE's RayOperator add-on: what switching it on puts into a cluster, and what switching it off takes out.
+
+GKE hosts KubeRay's operator beside the control plane, not on the cluster's nodes: the cluster has KubeRay's resource
+definitions and no operator Deployment (kuberay issue 3115 and pull request 5151). So here the real operator is a program of
+the control plane, and it needs no node. As it is outside of the cluster's network it reaches Ray's heads through the API
+server's proxy of Services, for which KubeRay has `--use-kubernetes-proxy`.
+The add-on brings the Ray TPU webhook too (docs.ray.io, "Use TPUs with KubeRay"). How GKE names the users, roles and webhooks,
+and whether it keeps the definitions when the add-on is switched off, is not documented: the names are those of the public
+projects, and here all of it goes, custom resources first, as long as the operator is there to take its finalizers off.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rehearsal import kubeconfig, supervisor
+from rehearsal.gcp.core import World
+from rehearsal.gke import ray_objects
+from rehearsal.gke.ray_objects import OPERATOR, WEBHOOK
+from rehearsal.kubeapi import KubeApi
+from rehearsal.layout import Layout
+from rehearsal.network import ClusterNetwork
+from rehearsal.pki import Authority
+
+MANAGER = "gke-addon-manager"
+CREATE_TIMEOUT_S = 30.0
+REMOVE_TIMEOUT_S = 60.0
+METRICS_PORT, PROBE_PORT, WEBHOOK_PORT = 8080, 8082, 9443
+"""On the control plane's address; the first two are KubeRay's own defaults."""
+
+
+def follow(world: World, name: str) -> None:
+    """Makes the add-on of the cluster of that full name what the cluster's record says, and waits for it. Idempotent.
+
+    Without a backend there is nothing to do. Raises TimeoutError, and what KubeApi raises.
+    """
+    cluster = world.store.get("clusters", name)
+    if world.settings.backend is None or cluster is None or "_kubeconfig" not in cluster:
+        return
+    addon = AddOn(Path(cluster["_kubeconfig"]).parent, cluster["_index"])
+    if cluster["addonsConfig"].get("rayOperatorConfig", {}).get("enabled", False):
+        addon.install()
+    elif addon.installed:
+        addon.remove()
+
+
+class AddOn:
+    """The add-on of one cluster: `folder` is where the cluster's files are, `index` its number."""
+
+    def __init__(self, folder: Path, index: int) -> None:
+        self.cluster, self.folder = folder, folder / "ray-operator"
+        self.layout, self.address = Layout(folder.parents[1]), ClusterNetwork(index).control_plane
+        self.authority = Authority(folder / "pki", "cluster-ca")
+        self.api = KubeApi(folder / "admin.kubeconfig")
+        shipped = self.layout.charts / "kuberay-operator"
+        self.role, self.definitions = shipped / "files/role.yaml", sorted((shipped / "crds").glob("ray.io_*.yaml"))
+
+    @property
+    def installed(self) -> bool:
+        return self.folder.exists()
+
+    def install(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        supervisor.start_unit(self.layout, *self._webhook())
+        for file in self.definitions:
+            self._apply(ray_objects.definition(file), file.read_text())
+        self._apply(ray_objects.ROLE, self.role.read_text())
+        for path, body in ray_objects.rights():
+            self._apply(path, body)
+        _await(self._established, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
+        _await(self._webhook_listens, CREATE_TIMEOUT_S, "the Ray TPU webhook")
+        for path, body in self._registrations():
+            self._apply(path, body)
+        supervisor.start_unit(self.layout, *self._operator())
+
+    def remove(self) -> None:
+        """Ends the add-on: custom resources and definitions while the operator still runs, then everything else."""
+        gone = [ray_objects.definition(file) for file in self.definitions]
+        for path in gone:
+            self._delete(path)
+        _await(lambda: all(self.api.get(path) is None for path in gone), REMOVE_TIMEOUT_S, "the end of Ray's resources")
+        for path, _ in [*self._registrations(), *ray_objects.rights()]:
+            self._delete(path)
+        self._delete(ray_objects.ROLE)
+        supervisor.stop_units(self.layout, [self._unit(OPERATOR), self._unit(WEBHOOK)])
+        shutil.rmtree(self.folder)
+
+    # -- the programs -------------------------------------------------------------------------------------------------
+
+    def _unit(self, program: str) -> str:
+        return f"{program}-{self.cluster.name}"
+
+    def _kubeconfig(self, program: str) -> Path:
+        endpoint = f"https://{self.address}:443"
+        return kubeconfig.write(self.folder, endpoint, self.authority, program, ray_objects.user(program))
+
+    def _operator(self) -> tuple[str, list[str]]:
+        """KubeRay's operator. There is one, so it need not be elected, and one that was killed goes on at once."""
+        return self._unit(OPERATOR), [
+            str(self.layout.bin / "kuberay"),
+            f"--kubeconfig={self._kubeconfig(OPERATOR)}",
+            f"--metrics-addr={self.address}:{METRICS_PORT}",
+            f"--health-probe-bind-address={self.address}:{PROBE_PORT}",
+            "--enable-leader-election=false",
+            "--use-kubernetes-proxy=true",
+        ]
+
+    def _webhook(self) -> tuple[str, list[str], dict[str, str]]:
+        certificate, key = self.authority.issue(f"{WEBHOOK}-serving", WEBHOOK, hosts=[self.address])
+        command = [sys.executable, "-m", "rehearsal.gke.ray_webhook", "--kubeconfig", str(self._kubeconfig(WEBHOOK))]
+        command += [
+            "--address",
+            self.address,
+            "--port",
+            str(WEBHOOK_PORT),
+            "--cert",
+            str(certificate),
+            "--key",
+            str(key),
+        ]
+        return self._unit(WEBHOOK), command, {"PYTHONPATH": str(self.layout.checkout)}
+
+    def _webhook_listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((self.address, WEBHOOK_PORT)) == 0
+
+    # -- the cluster's objects ----------------------------------------------------------------------------------------
+
+    def _registrations(self) -> list[ray_objects.Placed]:
+        return ray_objects.webhooks(f"{self.address}:{WEBHOOK_PORT}", self.authority.certificate_file.read_text())
+
+    def _apply(self, path: str, body: Any) -> None:
+        """Server-side apply, without the limit of 262144 bytes that a client's own record of the object would set."""
+        self.api.call("PATCH", path, body, {"fieldManager": MANAGER, "force": "true"}, patch="apply")
+
+    def _delete(self, path: str) -> None:
+        if self.api.get(path) is not None:
+            self.api.call("DELETE", path)
+
+    def _established(self) -> bool:
+        found = [self.api.get(ray_objects.definition(file)) or {} for file in self.definitions]
+        return all(
+            any(
+                c["type"] == "Established" and c["status"] == "True"
+                for c in one.get("status", {}).get("conditions", [])
+            )
+            for one in found
+        )
+
+
+def _await(holds: Callable[[], bool], seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(0.1)

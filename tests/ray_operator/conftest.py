@@ -1,0 +1,140 @@
+"""A rehearsal of its own with one cluster: RayOperator switched on, two CPU nodes, and a v6e slice of four hosts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+
+from operations.kube import Cluster
+from rehearsal import lifecycle, sandbox
+from rehearsal.layout import CHECKOUT, Layout
+from tests.ray_operator import queues
+
+PROJECT, ZONE = "ray-project", "us-east5-b"
+PARENT = f"/v1beta1/projects/{PROJECT}/locations/{ZONE}"
+CLUSTER = f"{PARENT}/clusters/ray"
+JOB_S = 3
+PATIENCE_S = 90.0
+
+
+def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
+    """The first answer that is true. Fails when none comes in time."""
+    deadline = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
+        time.sleep(0.2)
+    return found
+
+
+class Rehearsal:
+    """One rehearsal, seen from outside as a user sees it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.layout = Layout(folder, CHECKOUT)
+
+    # -- Google -------------------------------------------------------------------------------------------------------
+
+    def google(self, verb: str, path: str, body: Any = None) -> Any:
+        return lifecycle.google(self.layout, verb, path, body)
+
+    def run(self, verb: str, path: str, body: Any) -> None:
+        """A call that starts an operation of the Kubernetes Engine API, to its end."""
+        operation = self.google(verb, path, body)
+        link = "/" + operation["selfLink"].split("googleapis.com/")[1]
+        done = until(link, lambda: (o := self.google("GET", link))["status"] == "DONE" and o)
+        assert "error" not in done, done
+
+    def enable(self, *apis: str) -> None:
+        ids = [f"{api}.googleapis.com" for api in apis]
+        operation = self.google("POST", f"/v1/projects/{PROJECT}/services:batchEnable", {"serviceIds": ids})
+        until("the APIs", lambda: self.google("GET", f"/v1/{operation['name']}").get("done", False))
+
+    def addons(self, **config: Any) -> None:
+        self.run("PUT", CLUSTER, {"update": {"desiredAddonsConfig": config}})
+
+    # -- the cluster --------------------------------------------------------------------------------------------------
+
+    @property
+    def cluster(self) -> Cluster:
+        return Cluster(self.layout, "ray")
+
+    def create(self, manifest: dict[str, Any], namespace: str = "default") -> None:
+        plural = f"{manifest['kind'].lower()}s"
+        base = f"/apis/{manifest['apiVersion']}" if "/" in manifest["apiVersion"] else f"/api/{manifest['apiVersion']}"
+        self.cluster.call("POST", f"{base}/namespaces/{namespace}/{plural}", manifest)
+
+    def offered(self, path: str, body: dict[str, Any]) -> bool:
+        """Whether an object could be made; not while the webhook that must look at it is not there yet."""
+        try:
+            self.cluster.call("POST", path, body)
+        except client.ApiException as error:
+            assert "failed calling webhook" in str(error.reason), error.reason
+            return False
+        return True
+
+    def ray_job(self, name: str) -> dict[str, Any]:
+        """The status of a RayJob."""
+        found = self.cluster.get(f"/apis/ray.io/v1/namespaces/default/rayjobs/{name}")
+        return dict((found or {}).get("status") or {})
+
+    def pods(self, selector: str = "") -> list[dict[str, Any]]:
+        return self.cluster.list("/api/v1/namespaces/default/pods", labelSelector=selector)
+
+    def kill(self, name: str) -> None:
+        """Ends every process of that name in the sandbox at once."""
+        pids = sandbox.processes_named(self.layout, name)
+        assert pids, f"no {name} runs"
+        subprocess.run(["kill", "-9", *map(str, pids)], check=True)
+
+
+@pytest.fixture(scope="session")
+def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+    before = os.environ.get("REHEARSAL_JOB_DURATION")
+    os.environ["REHEARSAL_JOB_DURATION"] = f"{JOB_S}s"
+    found = Rehearsal(tmp_path_factory.mktemp("ray") / "state")
+    try:
+        lifecycle.up(found.layout)
+        found.enable("container", "compute", "iam")
+        cpu = {"name": "default-pool", "initialNodeCount": 2, "config": {"machineType": "e2-standard-8"}}
+        addons = {"rayOperatorConfig": {"enabled": True, "rayClusterLoggingConfig": {"enabled": True}}}
+        found.run(
+            "POST", f"{PARENT}/clusters", {"cluster": {"name": "ray", "nodePools": [cpu], "addonsConfig": addons}}
+        )
+        slice_of_four = {
+            "name": "v6e",
+            "initialNodeCount": 4,
+            "config": {"machineType": "ct6e-standard-4t"},
+            "placementPolicy": {"type": "COMPACT", "tpuTopology": "4x4"},
+        }
+        found.run("POST", f"{CLUSTER}/nodePools", {"nodePool": slice_of_four})
+        yield found
+    finally:
+        lifecycle.down(found.layout)
+        if before is None:
+            del os.environ["REHEARSAL_JOB_DURATION"]
+        else:
+            os.environ["REHEARSAL_JOB_DURATION"] = before
+
+
+@pytest.fixture(scope="session")
+def kueue(ray: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Kueue, from its chart by the real engine, with a queue."""
+    (home,) = [path.parent for path in ray.layout.clusters.glob("*/index")]
+    extra = {
+        "TEST_KUBECONFIG": str(home / "admin.kubeconfig"),
+        "TEST_KUEUE_CHART": str(ray.layout.charts / "kueue"),
+        "PULUMI_BACKEND_URL": f"file://{tmp_path_factory.mktemp('stacks')}",
+    }
+    for words in (["stack", "init", "tests"], ["up", "--yes", "--skip-preview", "--stack", "tests"]):
+        command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "kueue")]
+        done = lifecycle.run_inside(ray.layout, command, extra=extra, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for path, body in queues.objects():
+        until(path, lambda path=path, body=body: ray.offered(path, body))

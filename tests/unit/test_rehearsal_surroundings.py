@@ -1,0 +1,54 @@
+"""What a rehearsal gives to programs inside and outside, and what it leaves on the machine: nothing of the user's is touched."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rehearsal import lifecycle
+from rehearsal.environment import inside
+from rehearsal.layout import Layout
+
+pytestmark = pytest.mark.unit
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    return Layout(tmp_path / "state").make()
+
+
+def test_temporary_files_of_what_runs_inside_go_with_the_rehearsal(layout: Layout) -> None:
+    scratch = Path(inside(layout, {})["TMPDIR"])
+    (scratch / "kubeconfig123").write_text("left by a plugin")
+    lifecycle.down(layout)
+    assert not scratch.exists()
+    layout.make()
+    assert scratch.is_dir()
+
+
+def test_the_users_gcloud_writes_no_kubeconfig_of_the_users_own(layout: Layout) -> None:
+    assert Path(lifecycle.gcloud_settings(layout)["KUBECONFIG"]).parent == layout.root
+
+
+def test_help_shows_what_can_be_copied() -> None:
+    shown = subprocess.run(["make", "help"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
+    assert 'eval "$(make -s gcloud-env)"' in shown
+
+
+def test_faults_that_are_not_json_are_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rehearsal", "faults", '[{"match": '],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the faults are not JSON") and len(done.stderr.splitlines()) == 1
+    example = done.stderr[done.stderr.index("'") + 1 : done.stderr.rindex("'")]
+    assert json.loads(example)
