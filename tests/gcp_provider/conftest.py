@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +10,12 @@ from typing import Any
 import grpc
 import pytest
 import requests
-import uvicorn
 from pulumi.runtime.proto import provider_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
-from rehearsal.gcp.core import Settings
-from rehearsal.gcp.server import Server
 from rehearsal.gcp_provider import wire
 from rehearsal.gcp_provider.__main__ import serve
-
-PROJECT = "tests-project"
-_SCALE = 0.0005
+from tests.gcp.conftest import PROJECT, Gcp
 
 
 @dataclass(frozen=True)
@@ -102,18 +94,10 @@ class Engine:
 
 @pytest.fixture
 def google(tmp_path: Path) -> Iterator[str]:
-    server = Server(tmp_path / "google", Settings(time_scale=_SCALE))
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    runner = uvicorn.Server(uvicorn.Config(server.app(), log_level="warning", access_log=False, lifespan="off"))
-    thread = threading.Thread(target=runner.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
+    server = Gcp(tmp_path / "google")
     server.start()
-    while not runner.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    runner.should_exit = True
-    thread.join(10)
+    yield server.base
+    server.kill()
 
 
 @pytest.fixture
@@ -131,13 +115,7 @@ SERVICE = "gcp:projects/service:Service"
 
 
 @pytest.fixture
-def ready(engine: Engine) -> Engine:
+def ready(tmp_path: Path, engine: Engine) -> Engine:
     """With the APIs on that clusters need."""
-    body = {"serviceIds": [f"{api}.googleapis.com" for api in ("compute", "container", "iam")]}
-    answer = requests.post(f"{engine.google}/v1/projects/{PROJECT}/services:batchEnable", json=body, timeout=10)
-    answer.raise_for_status()
-    operation = answer.json()
-    while not operation.get("done", False):
-        time.sleep(0.02)
-        operation = requests.get(f"{engine.google}/v1/{operation['name']}", timeout=10).json()
+    Gcp(tmp_path, engine.google).enable("compute", "container", "iam")
     return engine

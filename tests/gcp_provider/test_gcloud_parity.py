@@ -25,17 +25,13 @@ pytestmark = pytest.mark.unit
 POOL = "gcp:container/nodePool:NodePool"
 RECORDED = Path(__file__).parents[1] / "gcp" / "gcloud_bodies.json"
 ABSENT = "-"
-SIX_SCOPES = [
-    f"https://www.googleapis.com/auth/{scope}"
-    for scope in (
-        "devstorage.read_only",
-        "logging.write",
-        "monitoring",
-        "service.management.readonly",
-        "servicecontrol",
-        "trace.append",
-    )
-]
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """The pool of gcloud's request."""
+    cases = {case["name"]: case for case in json.loads(RECORDED.read_text())}
+    return dict(cases[name]["body"]["nodePool"])
+
 
 Differences = dict[str, tuple[Any, Any]]
 """By field: (what the provider sends, what gcloud sends)."""
@@ -52,7 +48,10 @@ OF_THE_PROGRAM: Differences = {
     # Nodes run as an account of their own: the default one may hold the Editor role.
     "config.serviceAccount": (f"multislice-cluster-nodes@{PROJECT}.iam.gserviceaccount.com", ABSENT),
     # The account's roles are the limit. Narrow scopes are what holds a default account back.
-    "config.oauthScopes": (["https://www.googleapis.com/auth/cloud-platform"], SIX_SCOPES),
+    "config.oauthScopes": (
+        ["https://www.googleapis.com/auth/cloud-platform"],
+        recorded("nodepool1")["config"]["oauthScopes"],
+    ),
     # What the firewall rule for webhooks selects.
     "config.tags": (["multislice-cluster-node"], ABSENT),
     # Image streaming: images of several gigabytes start in seconds.
@@ -108,12 +107,6 @@ DWS: dict[str, Any] = {
 }
 
 
-def recorded(name: str) -> dict[str, Any]:
-    """The pool of gcloud's request."""
-    cases = {case["name"]: case for case in json.loads(RECORDED.read_text())}
-    return dict(cases[name]["body"]["nodePool"])
-
-
 def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The leaves of a body by dotted path; lists and empty objects are leaves."""
     if isinstance(value, Mapping) and value:
@@ -160,3 +153,17 @@ def test_a_v6e_pool_is_asked_for_as_gcloud_asks_but_for_these_fields(
     assert failures == []
     sent = request(provider.stripped(checked), inputs["name"])
     assert differences(sent, recorded(inputs["name"])) == expected
+
+
+@pytest.mark.parametrize(("inputs", "flex"), [(ON_DEMAND, False), (DWS, True)], ids=["on-demand-pool", "dws-pool"])
+def test_a_v6e_pool_reads_back_as_it_was_asked_for(ready: Engine, inputs: dict[str, Any], flex: bool) -> None:
+    """The program's output `node_config.flex_start` is what the program goes by, and a second preview shows nothing."""
+    body = {"cluster": {"name": "tpu-cluster", "initialNodeCount": 1}}
+    parent = f"projects/{PROJECT}/locations/us-east5-b"
+    requests.post(f"{ready.google}/v1/{parent}/clusters", json=body, timeout=10).raise_for_status()
+    identity, created, checked = ready.create(POOL, inputs["name"], inputs)
+    _, found, refreshed = ready.read(POOL, identity, created, checked)
+    for outputs in (created, found):
+        assert outputs["nodeConfig"].get("flexStart", False) is flex
+        assert not list(ready.diff(POOL, identity, outputs, checked).diffs)
+    assert refreshed == checked

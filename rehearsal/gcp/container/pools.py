@@ -170,7 +170,7 @@ def _update(call: Call) -> Object:
     if body.get("nodeVersion"):
         change["version"] = resolve(call.world, body["nodeVersion"])
     candidate = {**pool, **{k: v for k, v in change.items() if k != "config"}, "config": {**pool["config"], **config}}
-    rules.check_pool({**candidate, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    rules.check_change(candidate, names.cluster(call), pool["_size"])
     return _change(call, "UPGRADE_NODES" if "version" in change else "UPDATE_CLUSTER", change)
 
 
@@ -183,13 +183,13 @@ def _refuse_other_machine(pool: Object, body: Object) -> None:
 
 def _set_size(call: Call) -> Object:
     pool, size = names.pool(call), int(call.body.get("nodeCount", 0))
-    rules.check_pool({**pool, "initialNodeCount": size}, names.cluster(call))
+    rules.check_change(pool, names.cluster(call), size)
     return _change(call, "SET_NODE_POOL_SIZE", {}, size)
 
 
 def _set_autoscaling(call: Call) -> Object:
     pool, wanted = names.pool(call), call.body.get("autoscaling", {})
-    rules.check_pool({**pool, "autoscaling": wanted, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    rules.check_change({**pool, "autoscaling": wanted}, names.cluster(call), pool["_size"])
     return _change(call, "UPDATE_CLUSTER", {"autoscaling": wanted})
 
 

@@ -16,6 +16,7 @@ from rehearsal.gcp_provider.resources import cluster_body, cluster_update
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
 from rehearsal.gcp_provider.resources.gke import (
     BROKEN,
+    Call,
     ClusterName,
     change,
     cluster_locked,
@@ -137,35 +138,33 @@ class Cluster(Kind):
         if job.rest.find("container", f"{cluster.path}/nodePools/default-pool", job.patience) is not None:
             self._remove_default_pool(job, cluster, inputs)
 
-    def _stateful_calls(
-        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
-    ) -> Iterator[cluster_update.Call]:
+    def _stateful_calls(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Iterator[Call]:
         """Calls that depend on what is there now."""
         if "nodeLocations" in tops:
             yield self._locations(identity, inputs)
         if "minMasterVersion" in tops and _above(inputs, state):
             update = {"update": {"desiredMasterVersion": inputs["minMasterVersion"]}}
-            yield cluster_update.Call("PUT", "", update, "updating GKE master version")
+            yield Call("PUT", "", update, "updating GKE master version")
         if "nodeVersion" in tops:
             update = {"update": {"desiredNodeVersion": inputs["nodeVersion"], "desiredNodePoolId": "default-pool"}}
-            yield cluster_update.Call("PUT", "", update, "updating GKE default node pool node version")
+            yield Call("PUT", "", update, "updating GKE default node pool node version")
         if tops & {"resourceLabels", "effectiveLabels", "pulumiLabels"}:
             yield self._labels(job, identity, state, inputs)
 
-    def _locations(self, identity: str, inputs: Values) -> cluster_update.Call:
+    def _locations(self, identity: str, inputs: Values) -> Call:
         location = cluster_of_path(identity).location
         own = [location] if cluster_body.is_zone(location) else []
         update = {"update": {"desiredLocations": sorted({*own, *inputs.get("nodeLocations", [])})}}
-        return cluster_update.Call("PUT", "", update, "updating GKE cluster node locations")
+        return Call("PUT", "", update, "updating GKE cluster node locations")
 
-    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> cluster_update.Call:
+    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> Call:
         """Labels of others are kept: only those that were ours go."""
         found = job.rest.call("container", "GET", identity, patience=job.patience)
         mine, _ = cluster_body.labels_of(job, inputs, state)
         gone = set(state.get("pulumiLabels", {})) - set(mine)
         there = {key: value for key, value in found.get("resourceLabels", {}).items() if key not in gone}
         body = {"resourceLabels": {**there, **mine}, "labelFingerprint": found.get("labelFingerprint", "")}
-        return cluster_update.Call("POST", ":setResourceLabels", body, "updating GKE resource labels")
+        return Call("POST", ":setResourceLabels", body, "updating GKE resource labels")
 
     def delete(self, job: Job, identity: str, state: Values) -> None:
         if state.get("deletionProtection", True):

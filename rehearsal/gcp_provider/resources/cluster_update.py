@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.gcp_provider.kind import Job, Values
@@ -11,15 +10,7 @@ from rehearsal.gcp_provider.mapping import expand, look
 from rehearsal.gcp_provider.package import resource_types
 from rehearsal.gcp_provider.resources import cluster_body
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
-
-
-@dataclass(frozen=True)
-class Call:
-    verb: str
-    target: str
-    body: dict[str, Any]
-    activity: str
-
+from rehearsal.gcp_provider.resources.gke import Call
 
 _Make = Callable[[dict[str, Any], Values], dict[str, Any]]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, OperationError, ProviderError
 from rehearsal.gcp_provider.kind import Job, Kind, Values
-from rehearsal.gcp_provider.mapping import expand, flatten
+from rehearsal.gcp_provider.mapping import expand, flatten, look
 from rehearsal.gcp_provider.operations import await_compute
 from rehearsal.gcp_provider.rules import relative
 
@@ -20,6 +20,8 @@ class ComputeKind(Kind):
     title: ClassVar[str]
     """Its name in messages."""
     regional: ClassVar[bool] = False
+    logs: ClassVar[bool] = False
+    """Whether it has a `logConfig`, which a program states to switch it on: one that is off is none."""
 
     def scope(self, job: Job, values: Values) -> str:
         project = job.cloud.project_of(values)
@@ -41,6 +43,8 @@ class ComputeKind(Kind):
         result["project"] = job.cloud.project_of(known)
         if self.regional:
             result["region"] = found.get("region", job.cloud.region_of(known)).rsplit("/", 1)[-1]
+        if self.logs and not look(found, "logConfig.enable"):
+            result.pop("logConfig", None)
         return result
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
@@ -99,6 +103,14 @@ class ComputeKind(Kind):
             raise ProviderError(
                 f"Error waiting to {verb} {self.title}: {error}" if verb != "delete" else str(error)
             ) from error
+
+
+def ids_of(collection: str, regional: bool = False) -> tuple[str, ...]:
+    """The forms of an id, the full one first; each further one leaves the first part of the one before to the provider."""
+    place = "regions/(?P<region>[^/]+)" if regional else "global"
+    short = [r"(?P<project>[^/]+)", *([r"(?P<region>[^/]+)"] if regional else []), r"(?P<name>[^/]+)"]
+    full = rf"projects/(?P<project>[^/]+)/{place}/{collection}/(?P<name>[^/]+)"
+    return (full, *("/".join(short[start:]) for start in range(len(short))))
 
 
 def network_path(project: str, stated: str) -> str:

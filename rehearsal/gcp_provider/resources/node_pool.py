@@ -101,7 +101,7 @@ class NodePool(Kind):
         cluster, name = cluster_of_path(identity), identity.rsplit("/", 1)[-1]
         rest_state(job, identity, "NodePool")
         for call in pool_update.calls(name, inputs, changed):
-            path = cluster.path if call.target == "cluster" else f"{identity}{call.target}"
+            path = cluster.path if call.target == pool_update.OF_THE_CLUSTER else f"{identity}{call.target}"
             with pool_locked(job, cluster, name):
                 change(job, cluster, call.verb, path, call.body, call.activity)
         rest_state(job, cluster.path, "Cluster")

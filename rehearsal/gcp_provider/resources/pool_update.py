@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import ProviderError
 from rehearsal.gcp_provider.kind import Values
 from rehearsal.gcp_provider.mapping import DEFAULTS, look
+from rehearsal.gcp_provider.resources.gke import Call
 from rehearsal.gcp_provider.resources.pool_body import request
 
-
-@dataclass(frozen=True)
-class Call:
-    """`target` is below the pool; empty means the pool, `cluster` the cluster."""
-
-    verb: str
-    target: str
-    body: dict[str, Any]
-    activity: str
+OF_THE_CLUSTER = "cluster"
+"""The target of a call that is made on the pool's cluster."""
 
 
 def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call]:
@@ -75,7 +68,7 @@ def _count(inputs: Values) -> int:
 def _autoscaling(name: str, body: dict[str, Any]) -> Call:
     wanted = body.get("autoscaling", {"enabled": False})
     update = {"desiredNodePoolId": name, "desiredNodePoolAutoscaling": wanted}
-    return Call("PUT", "cluster", {"update": update}, "updating GKE node pool")
+    return Call("PUT", OF_THE_CLUSTER, {"update": update}, "updating GKE node pool")
 
 
 def _upgrade(inputs: Values, body: dict[str, Any]) -> dict[str, Any]:
