@@ -180,7 +180,7 @@ def _namespace(pid: int) -> str:
 
 
 def _table() -> dict[int, tuple[str, int]]:
-    """(name, parent) of every process."""
+    """(name, parent) of every process that lives; one that has ended and that nobody has asked for yet is not among them."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -188,7 +188,9 @@ def _table() -> dict[int, tuple[str, int]]:
                 head, tail = (entry / "stat").read_text().rsplit(")", 1)
             except OSError:
                 continue
-            found[int(entry.name)] = (head.split("(", 1)[1], int(tail.split()[1]))
+            state, parent = tail.split()[:2]
+            if state not in "ZX":
+                found[int(entry.name)] = (head.split("(", 1)[1], int(parent))
     return found
 
 

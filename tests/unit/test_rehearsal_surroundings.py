@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from rehearsal import lifecycle
+from rehearsal import lifecycle, sandbox
 from rehearsal.environment import inside
 from rehearsal.layout import Layout
 
@@ -52,3 +54,12 @@ def test_faults_that_are_not_json_are_one_line() -> None:
     assert done.stderr.startswith("error: the faults are not JSON") and len(done.stderr.splitlines()) == 1
     example = done.stderr[done.stderr.index("'") + 1 : done.stderr.rindex("'")]
     assert json.loads(example)
+
+
+def test_a_killed_process_that_nobody_reaps_does_not_count_as_running() -> None:
+    process = subprocess.Popen(["sleep", "600"])
+    assert process.pid in sandbox._table()
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays as a zombie
+    assert process.pid not in sandbox._table()
+    process.wait()
