@@ -13,7 +13,6 @@ from urllib3.exceptions import HTTPError
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.recovery import recover
-from operations.timeline import condition
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
@@ -43,7 +42,8 @@ def run(layout: Layout) -> int:
         recover(engine, print)
         refuse_foreign(layout, engine)
         print("2/3  pulumi destroy", flush=True)
-        engine.run("destroy", "--yes", "--skip-preview")
+        # With a refresh: what a failed run or somebody else has removed already is no reason to fail.
+        engine.run("destroy", "--refresh", "--yes", "--skip-preview")
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     left = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
@@ -78,13 +78,14 @@ def refuse_foreign(layout: Layout, engine: Engine) -> None:
 def foreign_jobs(
     workloads: Sequence[dict[str, Any]], resources: Sequence[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    """(namespace, kind, name) of each unfinished job in Kueue's `workloads` that is not among the `resources` of the stack's state."""
+    """(namespace, kind, name) of each job that is not among the `resources` of the stack's state and whose Workload Kueue still
+    holds by a finalizer: an unfinished one, and an elastic one even when it is done. With Kueue gone nothing would release it."""
     made = [r["inputs"] for r in resources if "metadata" in r.get("inputs", {})]
     own = {(i["metadata"].get("namespace", "default"), i["kind"], i["metadata"]["name"]) for i in made}
-    unfinished = [w for w in workloads if condition(w, "Finished") is None]
+    held = [w for w in workloads if w["metadata"].get("finalizers")]
     owners = [
         (w["metadata"]["namespace"], owner["kind"], owner["name"])
-        for w in unfinished
+        for w in held
         for owner in w["metadata"].get("ownerReferences", [])
     ]
     return sorted(set(owners) - own)

@@ -16,11 +16,13 @@ from operations.timeline import (
     JobLine,
     Node,
     Request,
+    free_chips,
     jobset_line,
     merged,
     nodes_of,
     ray_line,
     request_of,
+    with_room,
 )
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
@@ -49,11 +51,18 @@ class Watcher:
     def lines(self) -> list[JobLine]:
         """The rows as the cluster is now, in the order of the plan. Raises client.ApiException and urllib3's errors."""
         nodes = nodes_of(self.cluster.list("/api/v1/nodes"))
+        queues = {(q.namespace, q.local_queue): self._free(q.cluster_queue) for q in self.plan.queues}
         jobs: list[JobPlan | RayJobPlan] = [*self.plan.jobs, *self.plan.ray_jobs]
-        found = [self._row(job, nodes) for job in jobs]
+        found = [
+            with_room(self._row(job, nodes), job.slices * job.shape.chips, queues[job.namespace, job.queue])
+            for job in jobs
+        ]
         if self.memory is not None:
             self.memory.write_bytes(_SEEN.dump_json(self._seen))
         return found
+
+    def _free(self, cluster_queue: str) -> dict[str, tuple[int, int]]:
+        return free_chips(self.cluster.call("GET", f"/apis/{KUEUE_API}/clusterqueues/{cluster_queue}"))
 
     def _row(self, job: JobPlan | RayJobPlan, nodes: dict[str, Node]) -> JobLine:
         is_ray = isinstance(job, RayJobPlan)

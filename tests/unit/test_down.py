@@ -20,12 +20,10 @@ OWN: list[dict[str, Any]] = [
 ]
 
 
-def workload(name: str, namespace: str = "default", kind: str = "JobSet", finished: bool = False) -> dict[str, Any]:
-    conditions = [{"type": "Finished", "status": "True"}] if finished else []
-    return {
-        "metadata": {"namespace": namespace, "ownerReferences": [{"kind": kind, "name": name}]},
-        "status": {"conditions": conditions},
-    }
+def workload(name: str, namespace: str = "default", kind: str = "JobSet", held: bool = True) -> dict[str, Any]:
+    finalizers = ["kueue.x-k8s.io/resource-in-use"] if held else []
+    owners = [{"kind": kind, "name": name}]
+    return {"metadata": {"namespace": namespace, "ownerReferences": owners, "finalizers": finalizers}}
 
 
 def test_the_stacks_own_jobs_are_known_by_its_state() -> None:
@@ -41,5 +39,6 @@ def test_a_stranger_is_named_by_namespace_kind_and_name(stranger: tuple[str, str
     assert foreign_jobs([workload("ours"), workload(name, namespace, kind)], OWN) == [stranger]
 
 
-def test_what_is_finished_holds_no_queue() -> None:
-    assert foreign_jobs([workload("theirs", finished=True)], OWN) == []
+def test_what_kueue_has_let_go_stands_in_nobodys_way() -> None:
+    """A finished job; but an elastic one's Workloads keep the finalizer."""
+    assert foreign_jobs([workload("theirs", held=False)], OWN) == []

@@ -6,7 +6,17 @@ import pytest
 from conftest import both, plan_with
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
-from operations.timeline import Node, Request, jobset_line, merged, moment, ray_line, table
+from operations.timeline import (
+    Node,
+    Request,
+    free_chips,
+    jobset_line,
+    merged,
+    moment,
+    ray_line,
+    table,
+    with_room,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -206,3 +216,21 @@ def test_what_the_cluster_forgets_is_kept():
 
 def _bare_ray_job():
     return {"metadata": {"name": "ray-2"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [{"replicas": 1}]}}}
+
+
+def test_a_job_without_quota_is_told_how_much_is_free():
+    def flavors(key: str, one: int, two: int) -> list[dict]:
+        tpu = [("on-demand", one), ("dws", two), ("default-cpu", 0)]
+        return [{"name": name, "resources": [{"name": "google.com/tpu", key: str(n)}]} for name, n in tpu]
+
+    queue = {
+        "spec": {"resourceGroups": [{"flavors": flavors("nominalQuota", 16, 32)}]},
+        "status": {"flavorsReservation": flavors("total", 16, 24)},
+    }
+    free = free_chips(queue)
+    assert free == {"on-demand": (0, 16), "dws": (8, 32)}
+    waiting = line("two", {}, 1, None, None)
+    assert with_room(waiting, 16, free).note == "it waits for 16 chips; free are: on-demand 0 of 16, dws 8 of 32"
+    assert with_room(waiting, 8, free) == waiting
+    over = line("two", {0: ["p1"]}, 1, 1, 2)
+    assert with_room(over, 16, free) == over
