@@ -7,7 +7,7 @@ machine type makes which slices, and from which version.
 
 from __future__ import annotations
 
-from rehearsal.gcp.container import capacity
+from rehearsal.gcp.container import provisioning
 from rehearsal.gcp.container.versions import at_least
 from rehearsal.gcp.core import ApiError, Object, invalid
 from rehearsal.gcp.machines import MACHINES, Machine, hosts, offered, region_of, zones
@@ -19,7 +19,7 @@ FLOORS = {"ct6e": "1.31.2-gke.1115000", "tpu7x": "1.34.0-gke.2201000"}
 def check_pool(pool: Object, cluster: Object) -> int:
     """Of a pool that is to be made: raises the first refusal; returns the nodes in each zone that it starts with."""
     count = check_change(pool, cluster, None)
-    capacity.check_start(pool)
+    provisioning.check_start(pool)
     return count
 
 
@@ -38,7 +38,7 @@ def check_change(pool: Object, cluster: Object, size: int | None) -> int:
             raise _no_machine(machine.name, zone)
     if size is not None:
         pool = {**pool, "initialNodeCount": size}
-    capacity.check(pool, machine)
+    provisioning.check(pool, machine)
     _check_placement(pool)
     _check_taints(pool)
     count = _check_topology(pool, machine, cluster) if machine.chips else _plain_count(pool)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp.container import capacity
+from rehearsal.gcp.container import provisioning
 from rehearsal.gcp.core import ApiError
 from rehearsal.gcp.machines import MACHINES
 from tests.gcp.conftest import PROJECT, Gcp
@@ -171,9 +171,9 @@ def test_ways_to_get_machines_that_go_together(v6e: Gcp, changes: dict[str, Any]
 
 def test_older_versions_have_no_queued_tpus() -> None:
     tpus = MACHINES["ct6e-standard-4t"]
-    capacity.check({**recorded(), "version": "1.34.0-gke.1"}, tpus)
+    provisioning.check({**recorded(), "version": "1.34.0-gke.1"}, tpus)
     with pytest.raises(ApiError, match=r"^Flex start node pools don't support TPUs with queued provisioning\.$"):
-        capacity.check({**recorded(), "version": "1.33.5-gke.1308000"}, tpus)
+        provisioning.check({**recorded(), "version": "1.33.5-gke.1308000"}, tpus)
 
 
 def test_a_flex_start_pool_that_has_nodes_is_changed_like_any_other(v6e: Gcp) -> None:
