@@ -71,7 +71,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("empty job name", {"workloads": [{**JOB, "name": ""}, *TUTORIAL["workloads"][1:]]}, "workloads[0].name", "1 to 63", "write a value, like train-1"),
     ("number for a topology", {"slices": slices(topology=24)}, "slices[0].topology", "text", "write text like 2x4"),
     ("number for a label", {"labels": {"cost": 24}}, "labels.cost", "text", "in quotes, as YAML reads it as a number: '24'"),
-    ("number for a name", {"cluster": cluster(name=24)}, "cluster.name", "text", "write something like tpu-cluster"),
+    ("number for a name", {"cluster": cluster(name=24)}, "cluster.name", "text", "write text like tpu-cluster"),
     ("boolean for text", {"labels": {"on-call": True}}, "labels.on-call", "text", "put it in quotes"),
     ("version as a number", {"cluster": cluster(version=1.30)}, "cluster.version", "text", "'1.3' (or '1.30' if that is what you wrote"),
     ("version with two decimals", {"cluster": cluster(version=1.34)}, "cluster.version", "text", "as a number: '1.34'"),
@@ -106,7 +106,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("alike slices", {"slices": [SLICES, {**SLICES, "flavor": "b", "pools": ["p"]}], "workloads": jobs(flavor="b", slices=1)}, "slices[1].topology", "alike, they are one flavor", "slices[0].pools"),
     ("job twice", {"workloads": [JOB, JOB]}, "workloads[1]", "workloads[0] is the same", "remove it"),
     ("job name twice", {"workloads": [JOB, {**JOB, "slices": 1, "after": ["b"]}, {"name": "b", "slices": 1}]}, "workloads[1].name", "listed once", "rename or remove"),
-    ("waits for nobody", {"workloads": jobs(after=["multislice-3slic"])}, "workloads[0].after[0]", "a job in workloads", "write multislice-3slice"),
+    ("waits for nobody", {"workloads": [JOB, {"name": "b", "slices": 1, "after": ["multislice-3slic"]}]}, "workloads[1].after[0]", "a job in workloads", "write multislice-3slice, or remove it"),
     ("waits for itself", {"workloads": jobs(after=["multislice-3slice"])}, "workloads[0].after[0]", "another job", "remove"),
     ("waits twice", {"workloads": [JOB, {"name": "b", "slices": 1, "after": [JOB["name"], JOB["name"]]}]}, "workloads[1].after[1]", "listed once", "remove it"),
     (
@@ -234,7 +234,7 @@ def test_a_misspelt_name_is_one_fault_wherever_it_is_used() -> None:
     fault = only_fault({**TUTORIAL, **both(slices=with_slice(0, flavor="vlp-42"))})
     assert fault.path == "queues[0].flavors[0]"
     assert "workloads[2].flavor too" in fault.wanted
-    assert fault.remedy == "write vlp-42"
+    assert fault.remedy == "write vlp-42, or remove it"
 
 
 def test_a_location_that_no_slice_is_in_is_the_mistake_itself() -> None:

@@ -47,7 +47,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("cpu flavor named like a slice's", queues(second={"cpu": {"flavor": "dws"}}), "queues[1].cpu.flavor", "slices[2].flavor has it", "rename"),
     ("cpu below zero", queues(second={"cpu": {"cpu": -1}}), "queues[1].cpu.cpu", "from 0 to", "write 0 or more"),
     ("memory of a wrong unit", queues(second={"cpu": {"memory": "20GB"}}), "queues[1].cpu.memory", "an amount of memory", "write 20Gi"),
-    ("memory without a unit", queues(second={"cpu": {"memory": 20}}), "queues[1].cpu.memory", "text", "write something like 4Gi"),
+    ("memory without a unit", queues(second={"cpu": {"memory": 20}}), "queues[1].cpu.memory", "text", "write text like 4Gi"),
     ("unknown machine type without a quota", machine("x9-standard-8"), "queues[1].cpu", "how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores) and `memory`"),
     ("unknown machine type with half a quota", machine("x9-standard-8", cpu=8), "queues[1].cpu", "both", "add `cpu` (cores) and `memory`"),
     ("TPUs for system pods", machine("ct6e-standard-4t"), "cluster.defaultPool.machineType", "without TPUs", "write e2-standard-4"),
