@@ -99,24 +99,10 @@ def _as_duration(value: str) -> Iterable[str]:
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 
-GkeName = Annotated[
-    str,
-    _name(
-        _LABEL,
-        40,
-        "1 to 40 characters of a-z, 0-9 and '-', first a letter, last no '-' (GKE's rule for clusters and pools)",
-        "tpu-cluster",
-    ),
-]
-PoolName = Annotated[
-    str,
-    _name(
-        _LABEL,
-        40,
-        "1 to 40 characters of a-z, 0-9 and '-', first a letter, last no '-' (GKE's rule for clusters and pools)",
-        "nodepool1",
-    ),
-]
+_GKE = "1 to 40 characters of a-z, 0-9 and '-', first a letter, last no '-' (GKE's rule for clusters and pools)"
+
+GkeName = Annotated[str, _name(_LABEL, 40, _GKE, "tpu-cluster")]
+PoolName = Annotated[str, _name(_LABEL, 40, _GKE, "nodepool1")]
 ObjectName = Annotated[
     str,
     _name(
