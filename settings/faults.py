@@ -116,7 +116,9 @@ def unknown_names(
     for name, (first, *others) in found.items():
         also = f" ({', '.join(others)} too)" if others else ""
         shown = f": {listed(known)}" if known else ""
-        yield Fault(first, name, f"{noun}{shown}{also}", did_you_mean(name, known, otherwise))
+        near = nearest(name, known)
+        remedy = f"write {near}, or {otherwise}" if near is not None else otherwise
+        yield Fault(first, name, f"{noun}{shown}{also}", remedy)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -110,9 +110,18 @@ def _itself(path: str, job: WorkloadSection) -> Iterator[Fault]:
 
 @rule
 def _others(settings: Settings) -> Iterator[Fault]:
-    lists = list(places("workloads[{}].after", distinct(settings.workloads), "after"))
-    named = [(f"{path}[{j}]", name) for path, names in lists for j, name in enumerate(names)]
-    yield from unknown_names(named, job_names(settings), "a job in workloads")
+    names = job_names(settings)
+    unknown: dict[str, list[tuple[str, str]]] = {}
+    waiting: dict[str, str] = {}
+    for index, job in distinct(settings.workloads):
+        for path, after in places("workloads[{}].after", [(index, job)], "after"):
+            for j, name in enumerate(after):
+                if name not in names:
+                    waiting.setdefault(name, job.name)
+                    unknown.setdefault(name, []).append((f"{path}[{j}]", name))
+    for name, named in unknown.items():
+        others = [other for other in names if other != waiting[name]]
+        yield from unknown_names(named, others, "a job in workloads")
 
 
 def job_names(settings: Settings) -> list[str]:

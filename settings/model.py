@@ -17,6 +17,7 @@ from settings.names import (
     Cidr,
     Duration,
     GkeName,
+    GkeVersion,
     JobName,
     LabelKey,
     LabelValue,
@@ -24,6 +25,7 @@ from settings.names import (
     MachineName,
     Memory,
     ObjectName,
+    PoolName,
     ProjectId,
     RayJobName,
     Zone,
@@ -69,7 +71,7 @@ class DefaultPool(Section):
 
 class ClusterSection(Section):
     name: GkeName
-    version: str = versions.GKE_VERSION
+    version: GkeVersion = versions.GKE_VERSION
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
@@ -119,7 +121,7 @@ class SliceSection(Section):
     machine_type: str
     topology: str
     zone: Zone
-    pools: list[GkeName] = Field(min_length=1)
+    pools: list[PoolName] = Field(min_length=1)
     quota: int | None = None
     """Chips that jobs may use at a time; not stated: all chips of the pools."""
     capacity: CapacityKind = "on-demand"

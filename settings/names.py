@@ -11,6 +11,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from settings import gke_version
+
 
 class RuleError(ValueError):
     """Text breaks the rule of its key."""
@@ -46,14 +48,20 @@ class Rule:
     def remedy(self, value: str) -> str:
         """What to write in place of a value that the rule refuses."""
         if not value.strip():
-            return f"write a value, like {self.like}"
+            return f"write a value, like {in_yaml(self.like)}"
         near = next((candidate for candidate in self.meant(value) if self.accepts(candidate)), None)
         if near is not None:
-            return f"write {near}"
+            return f"write {in_yaml(near)}"
         if self.limit is not None and len(value) > self.limit:
             only = "" if self.accepts(value[: self.limit]) else "; and see which characters it may have"
             return f"shorten it by {len(value) - self.limit}: it has {len(value)} characters{only}"
-        return f"write something like {self.like}"
+        return f"write something like {in_yaml(self.like)}"
+
+
+def in_yaml(text: str) -> str:
+    """Text as it must stand in a stack file: in quotes where YAML would make something else of it."""
+    other = re.fullmatch(r"[-+]?[0-9][0-9._]*|0x[0-9a-f]+|true|false|yes|no|on|off|y|n|null|~|", text.lower())
+    return f"'{text}'" if other is not None else text
 
 
 def _name(
@@ -91,15 +99,10 @@ def _as_duration(value: str) -> Iterable[str]:
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 
-GkeName = Annotated[
-    str,
-    _name(
-        _LABEL,
-        40,
-        "1 to 40 characters of a-z, 0-9 and '-', first a letter, last no '-' (GKE's rule for clusters and pools)",
-        "tpu-cluster",
-    ),
-]
+_GKE = "1 to 40 characters of a-z, 0-9 and '-', first a letter, last no '-' (GKE's rule for clusters and pools)"
+
+GkeName = Annotated[str, _name(_LABEL, 40, _GKE, "tpu-cluster")]
+PoolName = Annotated[str, _name(_LABEL, 40, _GKE, "nodepool1")]
 ObjectName = Annotated[
     str,
     _name(
@@ -183,6 +186,23 @@ Cidr = Annotated[
             "10.0.0.0/16",
             _is_cidr,
             meant=_as_cidr,
+        )
+    ),
+]
+
+
+def _as_version(value: str) -> Iterable[str]:
+    yield value.strip().lstrip("v")
+
+
+GkeVersion = Annotated[
+    str,
+    AfterValidator(
+        Rule(
+            "a GKE version like 1.34 or 1.34.1-gke.1829001",
+            "1.34",
+            lambda value: gke_version.parse(value) is not None,
+            meant=_as_version,
         )
     ),
 ]

@@ -25,7 +25,7 @@ _RESERVED = 4
 """Addresses of a subnetwork that Google keeps."""
 _OWN = ("nodes_cidr", "pods_cidr", "services_cidr")
 _ALL = (*_OWN, "control_plane_cidr")
-_TRIES = 4096
+_TRIES = 512
 
 
 @rule

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from settings.copies import distinct
 from settings.faults import Fault, Unsound, listed, rule
-from settings.model import DefaultPool, QueueSection, RayJobSection, Settings
+from settings.model import QueueSection, RayJobSection, Settings
 from settings.names import mebibytes
 from settings.queue_plan import cpu_quota
 from settings.ray_plan import side_room
@@ -141,7 +141,7 @@ def _larger(jobs: list[_Job], settings: Settings) -> str:
     pool, zones = settings.cluster.default_pool, len(system_zones(settings))
     for name in _LARGER:
         machine = machine_room(name)
-        room = pool_room(DefaultPool(machine_type=name, nodes=pool.nodes), zones) if machine is not None else None
+        room = pool_room(pool.model_copy(update={"machine_type": name}), zones) if machine is not None else None
         if machine is None or room is None:
             continue
         whole = Room(room.millicores // 1000 * 1000, room.mib // 1024 * 1024)

@@ -9,7 +9,7 @@ from settings.accelerators import SliceShape
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Described, Fault, Unsound, duplicates, listed, rule, unknown_names
 from settings.job_rules import after_once
-from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings
+from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings, SliceSection
 from settings.names import mebibytes
 from settings.queue_plan import sections_of
 from settings.ray_plan import ray_queue
@@ -67,18 +67,19 @@ def _after(entries: Entries) -> Iterator[Fault]:
     names = [job.name for _, job in entries]
     if len(set(names)) < len(names):
         return
-    unknown: list[tuple[str, str]] = []
+    wanted = "a Ray job that stands before this one in the list"
+    unknown: dict[str, tuple[list[str], list[tuple[str, str]]]] = {}
     for position, (index, job) in enumerate(entries):
         for path, after in places("ray.jobs[{}].after", [(index, job)], "after"):
             for j, name in enumerate(after):
                 if name not in names:
-                    unknown.append((f"{path}[{j}]", name))
+                    unknown.setdefault(name, (names[:position], []))[1].append((f"{path}[{j}]", name))
                 elif name not in names[:position]:
                     itself = name == job.name
-                    wanted = "a Ray job that stands before this one in the list"
                     remedy = "remove it: a job cannot wait for itself" if itself else "move this job behind it"
                     yield Fault(f"{path}[{j}]", name, wanted, remedy)
-    yield from unknown_names(unknown, names, "a Ray job that stands before this one in the list")
+    for earlier, named in unknown.values():
+        yield from unknown_names(named, earlier, wanted)
 
 
 @rule
@@ -157,8 +158,15 @@ def _one_shape_of(index: int, queue: QueueSection, entries: Entries, settings: S
     yield Fault(f"queues[{index}].flavors", got, wanted, "give the other shapes a queue of their own")
 
 
+def _sections(queue: QueueSection, settings: Settings) -> list[SliceSection]:
+    """The slices behind a queue. Raises Unsound while its flavors are not stated where they must be."""
+    if queue.flavors is None and len(settings.queues) > 1:
+        raise Unsound("flavors")
+    return sections_of(queue, settings)
+
+
 def _shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
-    return list(dict.fromkeys(sound_shape(section) for section in sections_of(queue, settings)))
+    return list(dict.fromkeys(sound_shape(section) for section in _sections(queue, settings)))
 
 
 def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
@@ -172,7 +180,7 @@ def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
 def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
     queue = queue_for(job, settings)
     _shape(queue, settings)
-    most = {section.flavor: slices_of(section) for section in sections_of(queue, settings)}
+    most = {section.flavor: slices_of(section) for section in _sections(queue, settings)}
     best = max(most.values())
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
     wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"

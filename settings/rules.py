@@ -18,7 +18,6 @@ from settings import (
     ray_rules,
     slice_rules,
     system_rules,
-    versions,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
@@ -71,11 +70,6 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
 def _version(settings: Settings) -> Iterator[Fault]:
     """One fault, for the newest of the versions that something needs."""
     version = settings.cluster.version
-    if gke_version.parse(version) is None:
-        example = versions.GKE_VERSION
-        wanted = f"a GKE version like {example} or {example}.1-gke.1829001"
-        yield Fault("cluster.version", version, wanted, f"write '{example}'")
-        return
     needed = [need for need in _floors(settings) if not gke_version.at_least(version, need[0])]
     if needed:
         floor, why = max(needed, key=lambda need: gke_version.parse(need[0]) or ())

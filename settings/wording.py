@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from settings.faults import MISSING, NAMESPACE, Fault, nearest
 from settings.model import Section, Settings
-from settings.names import Rule
+from settings.names import Rule, in_yaml
 
 Location = tuple[int | str, ...]
 """Where a value is: ('slices', 0, 'topology')."""
@@ -49,9 +49,9 @@ def fault_of(detail: ErrorDetails) -> Fault:
 
 
 def _add(loc: Sequence[int | str], field: FieldInfo | None) -> str:
-    rule = _rule_of(field)
-    like = _EXAMPLES.get(str(loc[-1]), rule.like if rule is not None else None)
-    example = f", like {like}" if like is not None and not isinstance(loc[-1], int) else ""
+    like = _like(loc, field)
+    is_text = field is not None and field.annotation is str
+    example = f", like {in_yaml(like)}" if like is not None and is_text else ""
     return f"add `{NAMESPACE}:{loc[-1]}` below `config:`{example}" if len(loc) == 1 else f"add `{loc[-1]}`{example}"
 
 
@@ -82,24 +82,29 @@ def _for_nothing(loc: Sequence[int | str], field: FieldInfo | None) -> str:
 
 def _text(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     """YAML makes numbers and booleans of what is not in quotes."""
-    key = next((str(part) for part in reversed(detail["loc"]) if isinstance(part, str)), "")
+    like = _like(detail["loc"], field)
+    written = str(got).lower() if isinstance(got, bool | int | float) else None
+    rule = _rule_of(field)
+    if written is None or detail["loc"][-1] in _EXAMPLES or (rule is not None and not rule.accepts(written)):
+        return f"write text like {in_yaml(like)}" if like is not None else "write text"
     if isinstance(got, bool):
-        return "put it in quotes: YAML reads true, yes and on, and false, no and off, as something else than text"
-    if isinstance(got, int | float) and key not in _EXAMPLES:
-        rule = _rule_of(field)
-        if rule is None or rule.accepts(str(got)):
-            zero = isinstance(got, float) and re.fullmatch(r"[0-9]+\.[0-9]", str(got)) is not None
-            also = f" (or '{got}0' if that is what you wrote: YAML drops the zero)" if zero else ""
-            return f"put it in quotes, as YAML reads it as a number: '{got}'{also}"
-        return f"write something like {rule.like}"
-    return f"write text like {_EXAMPLES[key]}" if key in _EXAMPLES else "write text"
+        return f"put it in quotes, as YAML reads true, yes and on, or false, no and off, as one of two: '{written}'"
+    zero = isinstance(got, float) and re.fullmatch(r"[0-9]+\.[0-9]", written) is not None
+    also = f" (or '{written}0' if that is what you wrote: YAML drops the zero)" if zero else ""
+    return f"put it in quotes, as YAML reads it as a number: '{written}'{also}"
+
+
+def _like(loc: Sequence[int | str], field: FieldInfo | None) -> str | None:
+    """A text that a key takes."""
+    rule = _rule_of(field)
+    return _EXAMPLES.get(str(loc[-1]), rule.like if rule is not None else None)
 
 
 def _number(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     if isinstance(got, str) and re.fullmatch(r"-?[0-9]{1,9}", got.strip()):
         return f"write {int(got)}, without quotes"
-    if isinstance(got, float) and got == got and abs(got) < 1e9:
-        return f"write {round(got)}"
+    if isinstance(got, float):
+        return f"write {int(got)}" if got.is_integer() and abs(got) < 1e9 else "write a whole number"
     least, most = _bounds(field)
     return f"write a number like {least if least is not None else most if most is not None else 1}"
 
