@@ -58,7 +58,7 @@ class Player:
             head.start()
             self.heads[uid] = head
         for pod in running.values():
-            if not view.ready(pod):
+            if view.unready(pod):
                 self._patch(pod, view.made_ready(pod, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")))
         for pod in pods:
             if view.runs(pod):
@@ -77,20 +77,22 @@ class Player:
     # -- submitters ---------------------------------------------------------------------------------------------------
 
     def _submit(self, pod: view.Object) -> None:
-        """Does what the command of a submitter's pod does; a pod of another kind is left alone."""
+        """Does what the command of a submitter does; a pod without one is left alone."""
         wanted = submitters.submission(pod)
-        if wanted is None:
+        if wanted is None or not submitters.running(pod, wanted.container):
             return
-        head = self._head_behind(*wanted.service)
+        own = self.heads.get(pod["metadata"]["uid"])
+        head = own if wanted.service is None else self._head_behind(*wanted.service)
+        job = head.jobs.get(wanted.submission_id) if head else None
         if head is None:
-            if submitters.seconds(pod) > submitters.NO_HEAD_S:
-                self._patch(pod, submitters.ended(pod, 1))
-            return
-        job = head.jobs.get(wanted.submission_id)
-        if job is None:
+            over = submitters.seconds(pod) > submitters.NO_HEAD_S
+        elif job is None:
+            over = False
             head.jobs.submit(wanted.request)
-        elif job.over:
-            self._patch(pod, submitters.ended(pod, 0))
+        else:
+            over = job.over
+        if over:
+            self._patch(pod, submitters.ended(pod, wanted.container, wanted.exit_code(job)))
 
     def _head_behind(self, namespace: str, name: str) -> Head | None:
         """The head that a Service leads to."""
