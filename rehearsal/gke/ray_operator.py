@@ -170,11 +170,17 @@ class AddOn:
         _await(applied, CREATE_TIMEOUT_S, path)
 
     def _delete(self, path: str) -> None:
-        try:
-            self.api.call("DELETE", path)
-        except client.ApiException as error:
-            if error.status != 404:
-                raise
+        def deleted() -> bool:
+            try:
+                self.api.call("DELETE", path)
+            except client.ApiException as error:
+                if error.status != 404:
+                    raise
+            except HTTPError:
+                return False
+            return True
+
+        _await(deleted, REMOVE_TIMEOUT_S, path)
 
     def _served(self) -> bool:
         """Whether the API server offers all of Ray's kinds (asked by discovery: the definitions themselves are megabytes)."""

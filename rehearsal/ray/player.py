@@ -28,12 +28,22 @@ class Player:
         self.client, self.layout, self.state = client, layout, state
         self.images = table.load(layout.images)
         self.wake, self.over = threading.Event(), False
-        self.pods = Reflector(client, "/api/v1/pods", lambda old, new: self.wake.set())
+        self.pods = Reflector(client, "/api/v1/pods", self._changed)
         self.heads: dict[str, Head] = {}
 
     def end(self) -> None:
         self.over = True
         self.wake.set()
+
+    def _played(self, pod: view.Object) -> bool:
+        """Whether a pod is one of Ray's that no local program runs."""
+        ray = view.cluster(pod)[1] != "" or submitters.submits(pod)
+        return ray and not table.runs_here(pod, self.images)
+
+    def _changed(self, old: view.Object | None, new: view.Object | None) -> None:
+        pod = new if new is not None else old
+        if pod is not None and self._played(pod):
+            self.wake.set()
 
     def run(self) -> None:
         """Plays until `end`. The jobs of heads that still run are taken up by the next life."""
@@ -43,7 +53,7 @@ class Player:
             self.wake.wait(TICK_S)
             self.wake.clear()
             try:
-                self._tick([pod for pod in self.pods.all() if not table.runs_here(pod, self.images)])
+                self._tick([pod for pod in self.pods.all() if self._played(pod)])
             except (ApiError, OSError, subprocess.CalledProcessError):
                 traceback.print_exc()  # the next round looks again
         for head in self.heads.values():

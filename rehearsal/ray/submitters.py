@@ -37,6 +37,10 @@ class Submission:
         return 1 if job is None or (self.service is None and job.status == "FAILED") else 0
 
 
+def submits(pod: Object) -> bool:
+    return any(entry["name"] == SUBMISSION for c in pod["spec"]["containers"] for entry in c.get("env") or [])
+
+
 def submission(pod: Object) -> Submission | None:
     """What a pod submits; None when it is no submitter."""
     for container in pod["spec"]["containers"]:
