@@ -57,6 +57,26 @@ containerStatuses:
     running:
       startedAt: {{ $now | Quote }}
 {{ end }}
+{{ with .spec.initContainers }}
+initContainerStatuses:
+{{ range . }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: true
+  restartCount: 0
+  state:
+{{ if eq (or .restartPolicy "") "Always" }}
+    running:
+      startedAt: {{ $now | Quote }}
+{{ else }}
+    terminated:
+      exitCode: 0
+      reason: Completed
+      startedAt: {{ $now | Quote }}
+      finishedAt: {{ $now | Quote }}
+{{ end }}
+{{ end }}
+{{ end }}
 {{ with NodeIPsWith .spec.nodeName }}
 hostIP: {{ index . 0 | Quote }}
 hostIPs:

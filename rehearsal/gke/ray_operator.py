@@ -11,6 +11,7 @@ projects, and here all of it goes, custom resources first, as long as the operat
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import socket
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kubernetes import client
+from urllib3.exceptions import HTTPError
 
 from rehearsal import kubeconfig, supervisor
 from rehearsal.gcp.core import World
@@ -31,8 +33,8 @@ from rehearsal.network import ClusterNetwork
 from rehearsal.pki import Authority
 
 MANAGER = "gke-addon-manager"
-CREATE_TIMEOUT_S = 30.0
-REMOVE_TIMEOUT_S = 60.0
+CREATE_TIMEOUT_S = 90.0
+REMOVE_TIMEOUT_S = 180.0
 POLL_S = 0.2
 METRICS_PORT, PROBE_PORT, WEBHOOK_PORT = 8080, 8082, 9443
 """On the control plane's address; the first two are KubeRay's own defaults."""
@@ -71,12 +73,10 @@ class AddOn:
     def install(self) -> None:
         self.folder.mkdir(exist_ok=True)
         supervisor.start_unit(self.layout, *self._webhook())
-        for file in self.definitions:
-            self._apply(ray_objects.definition(file), file.read_text())
+        self._define()
         self._apply(ray_objects.ROLE, self.role.read_text())
         for path, body in ray_objects.rights():
             self._apply(path, body)
-        _await(self._served, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
         _await(self._webhook_listens, CREATE_TIMEOUT_S, "the Ray TPU webhook")
         for path, body in self._registrations():
             self._apply(path, body)
@@ -140,19 +140,47 @@ class AddOn:
 
     # -- the cluster's objects ----------------------------------------------------------------------------------------
 
+    def _define(self) -> None:
+        """Brings KubeRay's definitions in, unless these very ones are served: together they are four megabytes."""
+        texts = [file.read_text() for file in self.definitions]
+        mark, digest = self.folder / "definitions", hashlib.sha256("".join(texts).encode()).hexdigest()
+        if mark.exists() and mark.read_text() == digest and self._served():
+            return
+        for file, text in zip(self.definitions, texts, strict=True):
+            self._apply(ray_objects.definition(file), text)
+        _await(self._served, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
+        mark.write_text(digest)
+
     def _registrations(self) -> list[ray_objects.Placed]:
         return ray_objects.webhooks(f"{self.address}:{WEBHOOK_PORT}", self.authority.certificate_file.read_text())
 
     def _apply(self, path: str, body: Any) -> None:
-        """Server-side apply, without the limit of 262144 bytes that a client's own record of the object would set."""
-        self.api.call("PATCH", path, body, {"fieldManager": MANAGER, "force": "true"}, patch="apply")
+        """Server-side apply, without the limit of 262144 bytes that a client's own record of the object would set.
+
+        It is tried again when a busy API server does not answer in time.
+        """
+
+        def applied() -> bool:
+            try:
+                self.api.call("PATCH", path, body, {"fieldManager": MANAGER, "force": "true"}, patch="apply")
+            except HTTPError:
+                return False
+            return True
+
+        _await(applied, CREATE_TIMEOUT_S, path)
 
     def _delete(self, path: str) -> None:
-        try:
-            self.api.call("DELETE", path)
-        except client.ApiException as error:
-            if error.status != 404:
-                raise
+        def deleted() -> bool:
+            try:
+                self.api.call("DELETE", path)
+            except client.ApiException as error:
+                if error.status != 404:
+                    raise
+            except HTTPError:
+                return False
+            return True
+
+        _await(deleted, REMOVE_TIMEOUT_S, path)
 
     def _served(self) -> bool:
         """Whether the API server offers all of Ray's kinds (asked by discovery: the definitions themselves are megabytes)."""

@@ -28,12 +28,22 @@ class Player:
         self.client, self.layout, self.state = client, layout, state
         self.images = table.load(layout.images)
         self.wake, self.over = threading.Event(), False
-        self.pods = Reflector(client, "/api/v1/pods", lambda old, new: self.wake.set())
+        self.pods = Reflector(client, "/api/v1/pods", self._changed)
         self.heads: dict[str, Head] = {}
 
     def end(self) -> None:
         self.over = True
         self.wake.set()
+
+    def _played(self, pod: view.Object) -> bool:
+        """Whether a pod is one of Ray's that no local program runs."""
+        ray = view.cluster(pod)[1] != "" or submitters.submits(pod)
+        return ray and not table.runs_here(pod, self.images)
+
+    def _changed(self, old: view.Object | None, new: view.Object | None) -> None:
+        pod = new if new is not None else old
+        if pod is not None and self._played(pod):
+            self.wake.set()
 
     def run(self) -> None:
         """Plays until `end`. The jobs of heads that still run are taken up by the next life."""
@@ -43,7 +53,7 @@ class Player:
             self.wake.wait(TICK_S)
             self.wake.clear()
             try:
-                self._tick([pod for pod in self.pods.all() if not table.runs_here(pod, self.images)])
+                self._tick([pod for pod in self.pods.all() if self._played(pod)])
             except (ApiError, OSError, subprocess.CalledProcessError):
                 traceback.print_exc()  # the next round looks again
         for head in self.heads.values():
@@ -58,7 +68,7 @@ class Player:
             head.start()
             self.heads[uid] = head
         for pod in running.values():
-            if not view.ready(pod):
+            if view.unready(pod):
                 self._patch(pod, view.made_ready(pod, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")))
         for pod in pods:
             if view.runs(pod):
@@ -77,20 +87,22 @@ class Player:
     # -- submitters ---------------------------------------------------------------------------------------------------
 
     def _submit(self, pod: view.Object) -> None:
-        """Does what the command of a submitter's pod does; a pod of another kind is left alone."""
+        """Does what the command of a submitter does; a pod without one is left alone."""
         wanted = submitters.submission(pod)
-        if wanted is None:
+        if wanted is None or not submitters.running(pod, wanted.container):
             return
-        head = self._head_behind(*wanted.service)
+        own = self.heads.get(pod["metadata"]["uid"])
+        head = own if wanted.service is None else self._head_behind(*wanted.service)
+        job = head.jobs.get(wanted.submission_id) if head else None
         if head is None:
-            if submitters.seconds(pod) > submitters.NO_HEAD_S:
-                self._patch(pod, submitters.ended(pod, 1))
-            return
-        job = head.jobs.get(wanted.submission_id)
-        if job is None:
+            over = submitters.seconds(pod) > submitters.NO_HEAD_S
+        elif job is None:
+            over = False
             head.jobs.submit(wanted.request)
-        elif job.over:
-            self._patch(pod, submitters.ended(pod, 0))
+        else:
+            over = job.over
+        if over:
+            self._patch(pod, submitters.ended(pod, wanted.container, wanted.exit_code(job)))
 
     def _head_behind(self, namespace: str, name: str) -> Head | None:
         """The head that a Service leads to."""

@@ -36,6 +36,12 @@ def runs(pod: Object) -> bool:
     return started(pod) and ready(pod)
 
 
+def unready(pod: Object) -> bool:
+    """Whether a pod is not ready although all of its containers run."""
+    states = [status.get("state", {}) for status in pod["status"].get("containerStatuses") or []]
+    return not ready(pod) and all("running" in state for state in states)
+
+
 def made_ready(pod: Object, at: str) -> Object:
     """What makes a started pod's status that of one whose probes have succeeded."""
     kinds = ("ContainersReady", "Ready")

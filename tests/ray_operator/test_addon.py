@@ -84,6 +84,11 @@ def test_a_job_by_http_fails_when_it_is_told_to(ray: Rehearsal) -> None:
     assert "RESOURCE_EXHAUSTED: out of HBM" in status["message"]
 
 
+def test_a_job_can_be_submitted_beside_its_head(ray: Rehearsal) -> None:
+    ray.create(ray_job("beside", submissionMode="SidecarMode"))
+    assert succeeded(ray, "beside")["jobStatus"] == "SUCCEEDED"
+
+
 def test_a_job_that_loses_a_worker_fails(ray: Rehearsal) -> None:
     ray.create(ray_job("loser"))
     until("the job runs", lambda: ray.ray_job("loser").get("jobStatus") == "RUNNING")

@@ -137,6 +137,15 @@ def test_a_submitter_submits_what_its_command_says() -> None:
     }
 
 
+def test_a_sidecar_submits_to_its_own_head() -> None:
+    line = "until true ; do sleep 2 ; done ; ray job submit --address http://127.0.0.1:8265 --submission-id j-x -- python a.py ;"
+    pod = submitter([line])
+    del pod["spec"]["containers"][0]["env"][0]["value"]
+    found = submitters.submission(pod)
+    assert found is not None and found.service is None
+    assert found.request == {"submission_id": "j-x", "entrypoint": "python a.py"}
+
+
 def test_a_submitters_own_command_is_its_entrypoint() -> None:
     found = submitters.submission(submitter(["exec my-submit"]))
     assert found is not None and found.request == {"submission_id": "j-x", "entrypoint": "exec my-submit"}

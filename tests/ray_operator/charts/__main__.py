@@ -25,7 +25,11 @@ VALUES = {
         "controllerManager": {"replicas": 1, "featureGates": GATES, "manager": {"image": IMAGE}},
         "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(CONFIGURATION)},
     },
-    "kuberay-operator": {"useKubernetesProxy": True, "leaderElectionEnabled": False},
+    "kuberay-operator": {
+        "useKubernetesProxy": True,
+        "leaderElectionEnabled": False,
+        "readinessProbe": {"initialDelaySeconds": 0, "periodSeconds": 1},
+    },
 }
 
 provider = k8s.Provider("cluster", kubeconfig=os.environ["TEST_KUBECONFIG"])
