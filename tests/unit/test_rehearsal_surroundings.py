@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal import lifecycle, sandbox
+from rehearsal.control_plane import token
 from rehearsal.environment import inside
 from rehearsal.layout import Layout
 
@@ -63,3 +64,10 @@ def test_a_killed_process_that_nobody_reaps_does_not_count_as_running() -> None:
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays as a zombie
     assert process.pid not in sandbox._table()
     process.wait()
+
+
+def test_the_auth_plugin_finds_the_token_in_a_folder_with_spaces_and_quotes(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "it's a folder").make()
+    lifecycle._write_auth_plugin(layout)
+    shown = subprocess.run([layout.bin / "gke-gcloud-auth-plugin"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(shown)["status"]["token"] == token(layout) != ""
