@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,12 @@ def test_the_auth_plugin_finds_the_token_in_a_folder_with_spaces_and_quotes(tmp_
     lifecycle._write_auth_plugin(layout)
     shown = subprocess.run([layout.bin / "gke-gcloud-auth-plugin"], capture_output=True, text=True, check=True).stdout
     assert json.loads(shown)["status"]["token"] == token(layout) != ""
+
+
+def test_a_checkout_that_lies_too_deep_is_told_by_how_much(tmp_path: Path) -> None:
+    fits = Layout(tmp_path / ("x" * (sandbox.SOCKET_PATH_LIMIT - len(str(tmp_path / "run" / "supervisor.sock")) - 1)))
+    sandbox.require_short_path(fits)
+    socket.socket(socket.AF_UNIX).bind(str(fits.make().control_socket))
+    deeper = Layout(fits.root.with_name(f"{fits.root.name}xyz"))
+    with pytest.raises(sandbox.SandboxError, match="3 bytes too long"):
+        sandbox.start(deeper)
