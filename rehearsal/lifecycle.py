@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -110,7 +111,7 @@ def _write_auth_plugin(layout: Layout) -> None:
         "#!/bin/sh\n"
         "# Answers as Google's plugin does, with the rehearsal's token.\n"
         'printf \'{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"%s"}}\\n\' '
-        f'"$(cat {layout.root}/token)"\n'
+        f'"$(cat {shlex.quote(str(layout.root / "token"))})"\n'
     )
     path.chmod(0o755)
 

@@ -21,6 +21,8 @@ from rehearsal.layout import Layout
 
 START_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 15.0
+SOCKET_PATH_LIMIT = 107
+"""Bytes in a Unix socket's address (unix(7): 108 with the zero at its end). The supervisor's is the longest."""
 
 
 class SandboxError(Exception):
@@ -70,12 +72,23 @@ def require_tools() -> None:
         )
 
 
+def require_short_path(layout: Layout) -> None:
+    """Raises SandboxError when the state folder lies too deep for the kernel's addresses of Unix sockets."""
+    over = len(os.fsencode(layout.control_socket)) - SOCKET_PATH_LIMIT
+    if over > 0:
+        raise SandboxError(
+            f"the path of this checkout is {over} bytes too long: {layout.control_socket} is a Unix socket, and the kernel takes "
+            f"{SOCKET_PATH_LIMIT} bytes\n  Move the checkout to a shorter path."
+        )
+
+
 def start(layout: Layout) -> int:
     """Makes the sandbox, with the supervisor as its first process, and returns that process's pid. Idempotent."""
     running = first_process(layout)
     if running is not None:
         return running
     require_tools()
+    require_short_path(layout)
     layout.make()
     layout.control_socket.unlink(missing_ok=True)
     command = [

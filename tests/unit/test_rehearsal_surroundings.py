@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal import lifecycle, sandbox
+from rehearsal.control_plane import token
 from rehearsal.environment import inside
 from rehearsal.layout import Layout
 
@@ -63,3 +65,19 @@ def test_a_killed_process_that_nobody_reaps_does_not_count_as_running() -> None:
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays as a zombie
     assert process.pid not in sandbox._table()
     process.wait()
+
+
+def test_the_auth_plugin_finds_the_token_in_a_folder_with_spaces_and_quotes(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "it's a folder").make()
+    lifecycle._write_auth_plugin(layout)
+    shown = subprocess.run([layout.bin / "gke-gcloud-auth-plugin"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(shown)["status"]["token"] == token(layout) != ""
+
+
+def test_a_checkout_that_lies_too_deep_is_told_by_how_much(tmp_path: Path) -> None:
+    fits = Layout(tmp_path / ("x" * (sandbox.SOCKET_PATH_LIMIT - len(str(tmp_path / "run" / "supervisor.sock")) - 1)))
+    sandbox.require_short_path(fits)
+    socket.socket(socket.AF_UNIX).bind(str(fits.make().control_socket))
+    deeper = Layout(fits.root.with_name(f"{fits.root.name}xyz"))
+    with pytest.raises(sandbox.SandboxError, match="3 bytes too long"):
+        sandbox.start(deeper)
