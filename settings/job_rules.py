@@ -10,7 +10,7 @@ from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
 from settings.queue_rules import unknown_flavors
-from settings.shapes import machine_of, slices_of, sound_shape
+from settings.shapes import is_queued, machine_of, slices_of, sound_shape
 
 REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
@@ -70,6 +70,9 @@ def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
         yield Fault(f"{path}.slices", job.slices, wanted, f"write {pools}, or {more}")
     elif job.slices > 1 and not _machine(section).multislice:
         yield Fault(f"{path}.slices", job.slices, f"1: {_machine(section).generation} has no multislice", "write 1")
+    elif job.slices > 1 and is_queued(section):
+        wanted = f"1: slices[{index}] is queued, and GKE serves a ProvisioningRequest from one pool, which is one slice"
+        yield Fault(f"{path}.slices", job.slices, wanted, f"write 1, or slices[{index}].capacity: flex-start")
     elif job.slices > slices_of(section):
         most = slices_of(section)
         wanted = f"at most {most}: slices[{index}].quota is {section.quota} chips, {most} slices"

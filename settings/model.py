@@ -207,7 +207,7 @@ class RaySection(Section):
     the slice. `helm`: KubeRay's own chart, where the add-on is not to be had; the webhook is then the user's to install.
     """
 
-    operator: Literal["none", "addon", "helm"] = "none"
+    operator: Literal["addon", "helm", "none"] = "none"
     jobs: list[RayJobSection] = Field(default_factory=list)
 
     @property

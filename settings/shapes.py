@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from settings.accelerators import MACHINE_TYPES, MachineType, SliceShape
+from settings.capacity import CAPACITIES
 from settings.faults import Unsound
 from settings.model import Settings, SliceSection
 
@@ -53,5 +54,11 @@ def chips_of(section: SliceSection) -> int:
 
 
 def slices_of(section: SliceSection) -> int:
-    """The most slices that one job can have there: a multi-host pool is one slice. Raises Unsound as `chips_of`."""
-    return chips_of(section) // sound_shape(section).chips
+    """The most slices that one job can have there: a multi-host pool is one slice, and GKE serves a ProvisioningRequest
+    from one pool. Raises Unsound as `chips_of`."""
+    return 1 if is_queued(section) else chips_of(section) // sound_shape(section).chips
+
+
+def is_queued(section: SliceSection) -> bool:
+    """Whether its nodes come by ProvisioningRequests."""
+    return section.capacity in CAPACITIES and CAPACITIES[section.capacity].queued

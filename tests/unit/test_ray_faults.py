@@ -35,7 +35,7 @@ def nodes(machine: str, count: int = 1, ray: dict[str, Any] | None = None) -> di
 def without_cpu(*names: str) -> dict[str, Any]:
     """Both tutorials with no cpu flavor, and Ray jobs that name their queues."""
     second = {key: value for key, value in SECOND.items() if key != "cpu"}
-    ray = {"jobs": [{"name": f"ray-{index}", "queue": name} for index, name in enumerate(names)]}
+    ray = {"operator": "addon", "jobs": [{"name": f"ray-{index}", "queue": name} for index, name in enumerate(names)]}
     return {**TUTORIAL, **both(queues=[FIRST, second], ray=ray if names else BOTH["ray"])}
 
 
@@ -49,7 +49,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("name that another waits for, of 48 characters", job(0, name="r" * 48), "ray.jobs[0].name", "1 to 47 characters", "shorten it by 1"),
     ("name of a multislice job", job(1, name="multislice-3slice"), "ray.jobs[1].name", "workloads[0].name has it", "rename one"),
     ("name twice", job(1, name="ray-1", after=[], epochs=3), "ray.jobs[1].name", "listed once", "rename or remove"),
-    ("job twice", {**TUTORIAL, **both(ray={"jobs": [{"name": "ray-1"}, {"name": "ray-1"}]})}, "ray.jobs[1]", "ray.jobs[0] is the same", "remove it"),
+    ("job twice", {**TUTORIAL, **both(ray={"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-1"}]})}, "ray.jobs[1]", "ray.jobs[0] is the same", "remove it"),
     ("stated quota of cpu below a head", queue({"cpu": 2}), "queues[1].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-1", "write 3 or more"),
     ("stated quota of memory below a head", queue({"memory": "4Gi"}), "queues[1].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
     ("quota of nothing", queue({"cpu": 0}), "queues[1].cpu.cpu", "at least 2.5 cores", "write 3 or more"),
@@ -65,7 +65,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("worker with more cpu than a host", job(worker={"cpu": 180, "memory": "16Gi"}), "ray.jobs[0].worker.cpu", "a host of ct6e-standard-4t has left", "or less"),
     ("worker with more memory than a host", job(worker={"cpu": 8, "memory": "720Gi"}), "ray.jobs[0].worker.memory", "a host of ct6e-standard-4t has left", "Gi or less"),
     ("elastic with the gate off", {**job(elastic=True), "kueue": GATE_OFF}, f"kueue.featureGates.{ELASTIC_JOBS}", "autoscaling of ray.jobs[0].elastic", "write true, or remove"),
-    ("two elastic jobs with the gate off", {**TUTORIAL, **both(ray={"jobs": [{"name": n, "elastic": True} for n in "ab"]}), "kueue": GATE_OFF}, f"kueue.featureGates.{ELASTIC_JOBS}", "ray.jobs[1].elastic", "write true, or remove"),
+    ("two elastic jobs with the gate off", {**TUTORIAL, **both(ray={"operator": "addon", "jobs": [{"name": n, "elastic": True} for n in "ab"]}), "kueue": GATE_OFF}, f"kueue.featureGates.{ELASTIC_JOBS}", "ray.jobs[1].elastic", "write true, or remove"),
     ("most slices without elastic", job(maxSlices=2), "ray.jobs[0].maxSlices", "slices, 1: only an elastic job grows", "add `elastic: true`"),
     ("most slices above a flavor", job(elastic=True, maxSlices=2), "ray.jobs[0].maxSlices", "at most 1: a job stays on one flavor", "write 1"),
     ("most slices below the slices", {**TUTORIAL, **both(slices=with_slice(1, pools=["p1", "p2"]), ray=with_ray(elastic=True, slices=2, maxSlices=1))}, "ray.jobs[0].maxSlices", "at least slices, 2", "write 2 or more"),
@@ -79,12 +79,12 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("no queue with cpu, and one named", without_cpu("user-queue", "user-queue"), "queues[1].cpu", "the heads of Ray jobs", "add `cpu: {}`"),
     ("the only queue has no cpu", {**TUTORIAL, "ray": BOTH["ray"], "queues": [{}]}, "queues[0].cpu", "the heads of Ray jobs", "add `cpu: {}`"),
     ("unknown queue", job(queue="user-queu"), "ray.jobs[0].queue", "a queue with a cpu flavor, for Ray's head: user-queue", "write user-queue"),
-    ("unknown queue in two jobs", {**TUTORIAL, **both(ray={"jobs": [{"name": n, "queue": "zzz"} for n in "ab"]})}, "ray.jobs[0].queue", "ray.jobs[1].queue too", "remove it"),
+    ("unknown queue in two jobs", {**TUTORIAL, **both(ray={"operator": "addon", "jobs": [{"name": n, "queue": "zzz"} for n in "ab"]})}, "ray.jobs[0].queue", "ray.jobs[1].queue too", "remove it"),
     ("queue with two shapes", {**TUTORIAL, **both(slices=with_slice(2, topology="2x4"))}, "queues[1].flavors", "workers of ray-1, ray-2 are made; these have ct6e-standard-4t 4x4, ct6e-standard-4t 2x4", "a queue of their own"),
     ("two queues that would do", {**TUTORIAL, **both(queues=[{**FIRST, "cpu": {}}, {**SECOND, "cpu": {"flavor": "b"}}])}, "queues[1].cpu", "one in all", "remove one"),
     ("waits for nobody", job(1, after=["ray-0"]), "ray.jobs[1].after[0]", "a Ray job that stands before this one", "write ray-1"),
     ("waits for itself", job(1, after=["ray-2"]), "ray.jobs[1].after[0]", "stands before this one", "cannot wait for itself"),
-    ("waits for a later one", {**TUTORIAL, **both(ray={"jobs": [{"name": "ray-1", "after": ["ray-2"]}, {"name": "ray-2"}]})}, "ray.jobs[0].after[0]", "stands before this one", "move this job behind it"),
+    ("waits for a later one", {**TUTORIAL, **both(ray={"operator": "addon", "jobs": [{"name": "ray-1", "after": ["ray-2"]}, {"name": "ray-2"}]})}, "ray.jobs[0].after[0]", "stands before this one", "move this job behind it"),
     ("waits twice", job(1, after=["ray-1", "ray-1"]), "ray.jobs[1].after[1]", "listed once", "remove it"),
     ("waits for a multislice job", job(1, after=["multislice-3slice"]), "ray.jobs[1].after[0]", "a Ray job", "remove it"),
     ("requirement without a version", job(requirements=["pandas"]), "ray.jobs[0].requirements[0]", "a pinned requirement", "write pandas==VERSION"),
