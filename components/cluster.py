@@ -137,12 +137,12 @@ def _node_locations(args: ClusterArgs) -> list[str] | None:
     return None if is_zone(args.settings.location) else list(args.system_zones)
 
 
-def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs | None:
-    """The Ray operator as GKE's add-on: KubeRay and the webhook for TPU workers, run and upgraded by Google."""
-    if settings.ray.operator != "addon":
-        return None
+def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs:
+    """The Ray operator as GKE's add-on: KubeRay and the webhook for TPU workers, run and upgraded by Google. Its absence is
+    stated too: what is only left out stays as it was on the cluster."""
+    wanted = settings.ray.operator == "addon"
     return container.ClusterAddonsConfigArgs(
-        ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=True)]
+        ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=wanted)]
     )
 
 

@@ -110,11 +110,11 @@ def _state(line: JobLine) -> str:
 
 def given_up(line: JobLine) -> str:
     """What happened to a job that Kueue has deactivated, and what to do."""
-    patch = f'patch workload {line.workload} --type merge -p "{{\\"spec\\":{{\\"active\\":true}}}}"'
     return (
         f"{line.name} was given up: {line.note}\n"
-        "  Its quota is free again, and the other jobs are not affected. When the cause is gone, queue it again:\n"
-        f"    make kubectl ARGS='{patch}'"
+        "  Its quota is free again, and the other jobs are not affected. When the cause is gone, delete its Workload: Kueue makes\n"
+        "  it another and asks again (setting `active` once more is not enough for a job that an admission check has stopped):\n"
+        f"    make kubectl ARGS='delete workload {line.workload}'"
     )
 
 

@@ -200,8 +200,7 @@ def test_plan_b_that_fails_to_the_end_is_given_up_and_the_others_go_on(platform:
 
     until("the other queue's job ends", ENDS_S, bystander_done)
     platform.google("DELETE", "/_rehearsal/faults")
-    patch = {"spec": {"active": True}}
-    platform.cluster.call("PATCH", f"{WORKLOADS}/{line.workload}", patch)  # what the message tells a user to do
+    platform.cluster.call("DELETE", f"{WORKLOADS}/{line.workload}")  # what the message tells a user to do
     until("it runs after all", 2 * ENDS_S, lambda: platform.line("hopeless").finished is not None)
     assert platform.line("hopeless").succeeded
 
@@ -232,7 +231,7 @@ def test_an_elastic_job_runs_and_what_does_not_fit_waits_without_taking_quota(pl
     until(
         "it runs",
         ENDS_S,
-        lambda: platform.cluster.call("GET", f"{RAY}/elastic")["status"].get("jobStatus") == "RUNNING",
+        lambda: platform.cluster.call("GET", f"{RAY}/elastic").get("status", {}).get("jobStatus") == "RUNNING",
     )
     (made,) = platform.cluster.list(CLUSTERS)
     path = f"{CLUSTERS}/{made['metadata']['name']}"

@@ -312,12 +312,13 @@ def test_the_ray_operator_is_an_addon_or_a_release_or_not_there(recorded, both_t
     assert addon["addonsConfig"] == {"rayOperatorConfigs": [{"enabled": True}]}
     assert not [r for r in both_tutorials.resources if r.name == "kuberay-operator-release"]
     helm = recorded(**both(ray={**BOTH["ray"], "operator": "helm"}))
-    assert "addonsConfig" not in helm.of_type(CLUSTER)[0].inputs
+    off = {"rayOperatorConfigs": [{"enabled": False}]}
+    assert helm.of_type(CLUSTER)[0].inputs["addonsConfig"] == off
     release = helm.named("kuberay-operator-release")
     assert (release.inputs["chart"], release.inputs["version"]) == ("kuberay-operator", "1.6.1")
     assert release.inputs["repositoryOpts"] == {"repo": "https://ray-project.github.io/kuberay-helm"}
     assert helm.needs(helm.named("kueue-release"), release)
-    assert "addonsConfig" not in tutorial.of_type(CLUSTER)[0].inputs
+    assert tutorial.of_type(CLUSTER)[0].inputs["addonsConfig"] == off
 
 
 def test_kueue_knows_ray_where_there_is_ray(both_tutorials, tutorial) -> None:
