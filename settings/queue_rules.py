@@ -97,7 +97,7 @@ def _given_out(entries: Entries, settings: Settings) -> Iterator[Fault]:
     for index, section in enumerate(settings.slices):
         if section.flavor not in given:
             wanted = "a flavor that a queue gives out: no job can reach its chips otherwise"
-            names = ", ".join(f"queues[{i}]" for i, _ in entries)
+            names = " or ".join(f"queues[{i}]" for i, _ in entries)
             yield Fault(
                 f"slices[{index}].flavor", section.flavor, wanted, f"add {section.flavor} to the flavors of {names}"
             )

@@ -73,7 +73,9 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
 def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
     fault = only_fault(values)
     assert fault.path == path

@@ -57,7 +57,9 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
 def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
     fault = only_fault(values)
     assert fault.path == path
@@ -71,7 +73,9 @@ def test_an_unknown_machine_type_is_taken_when_the_quota_is_stated() -> None:
 
 
 def test_one_name_in_two_namespaces_is_two_queues() -> None:
-    plan = plan_with(**{**queues(second={"namespace": "team-b", "localQueue": "multislice-queue"}), "ray": {"jobs": []}})
+    plan = plan_with(
+        **{**queues(second={"namespace": "team-b", "localQueue": "multislice-queue"}), "ray": {"jobs": []}}
+    )
     assert [(queue.namespace, queue.local_queue) for queue in plan.queues] == [
         ("default", "multislice-queue"),
         ("team-b", "multislice-queue"),
