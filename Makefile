@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 .PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview test lint bench lock clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
 
 venv: $(READY)
 

@@ -21,6 +21,6 @@ pools = platform.slice_pools(plan, base, cluster, google)
 kubernetes = providers.kubernetes_provider(cluster)
 controllers = platform.controllers_on(plan, cluster, kubernetes)
 queues = platform.queues_over(plan, controllers, pools, kubernetes)
-jobs = platform.submit_jobs(plan, controllers, queues, kubernetes)
+platform.submit_jobs(plan, cluster, controllers, queues, kubernetes)
 
-export(stack_outputs(plan, cluster))
+export(stack_outputs(plan, cluster, pools))

@@ -18,7 +18,8 @@ from typing import Any
 
 from operations.engine import Engine, OperationError
 from operations.kube import Cluster
-from operations.up import plan_of, read_lines
+from operations.up import plan_of
+from operations.watch import Watcher
 from rehearsal import lifecycle
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.images import read_table
@@ -44,7 +45,7 @@ def up_against_jobs(layout: Layout) -> list[tuple[str, str]]:
     """`make down` and a warm `make up`, timed, against the time from the first admission to the last job's end."""
     subprocess.run(["make", "down"], cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL)
     seconds = timed(lambda: subprocess.run(["make", "up"], cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL))
-    lines = read_lines(Cluster(layout), plan_of(layout, "local"))
+    lines = Watcher(Cluster(layout), plan_of(layout, "local"), layout.run / "seen.json").lines()
     began = min(line.admitted for line in lines if line.admitted)
     ended = max(line.finished for line in lines if line.finished)
     jobs = (ended - began).total_seconds()
@@ -98,7 +99,7 @@ def _inputs(resource: dict[str, Any]) -> dict[str, Any]:
 
 def _pulumi(layout: Layout, folder: Path, extra: dict[str, str], *words: str) -> None:
     command = ["pulumi", *words, "--non-interactive", "--cwd", str(folder)]
-    done = lifecycle.run_inside(layout, command, extra=extra, capture_output=True, text=True)
+    done = lifecycle.run_inside(layout, command, extra=extra, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise OperationError(f"pulumi {words[0]} in {folder.name} failed:\n{(done.stdout + done.stderr)[-1500:]}")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 from pulumi_gcp import container
@@ -66,6 +68,7 @@ class Cluster(pulumi.ComponentResource):
             # The short-lived first pool: many organisations forbid nodes that run as the default account.
             node_config=container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
             node_pool_defaults=_image_streaming(),
+            addons_config=_addons(settings),
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
@@ -109,8 +112,10 @@ class Cluster(pulumi.ComponentResource):
         )
 
 
-def node_config(machine_type: str, network: Network, identity: NodeIdentity) -> container.NodePoolNodeConfigArgs:
-    """What all nodes have in common, whatever their machine type.
+def node_config(
+    machine_type: str, network: Network, identity: NodeIdentity, further: Mapping[str, Any] | None = None
+) -> container.NodePoolNodeConfigArgs:
+    """What all nodes have in common, whatever their machine type, and `further` fields of some.
 
     More than gcloud asks for, each for a reason: an account of their own in place of the default one; the tag that
     the webhook rule selects; image streaming, which starts multi-gigabyte images in seconds; the metadata server of
@@ -123,12 +128,22 @@ def node_config(machine_type: str, network: Network, identity: NodeIdentity) -> 
         tags=[network.node_tag],
         gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
         workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+        **(further if further is not None else {}),
     )
 
 
 def _node_locations(args: ClusterArgs) -> list[str] | None:
     """A regional cluster's zones: without them the first pool is made in three. A zonal one states none."""
     return None if is_zone(args.settings.location) else list(args.system_zones)
+
+
+def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs | None:
+    """The Ray operator as GKE's add-on: KubeRay and the webhook for TPU workers, run and upgraded by Google."""
+    if settings.ray.operator != "addon":
+        return None
+    return container.ClusterAddonsConfigArgs(
+        ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=True)]
+    )
 
 
 def _image_streaming() -> container.ClusterNodePoolDefaultsArgs:

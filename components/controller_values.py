@@ -11,20 +11,22 @@ from typing import Any
 import yaml
 
 from settings import versions
+from settings.model import KueueSection
 
 KUEUE_NAMESPACE = "kueue-system"
 JOBSET_NAMESPACE = "jobset-system"
+KUBERAY_NAMESPACE = "ray-system"
 KUEUE_DEPLOYMENT = "kueue-controller-manager"
 JOBSET_DEPLOYMENT = "jobset-controller"
+KUBERAY_DEPLOYMENT = "kuberay-operator"
 
 FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset")
-"""What Kueue queues. The chart's default also takes plain pods, Deployments and StatefulSets: then nothing in the
-cluster starts while Kueue is down. Ray joins with the issue that brings KubeRay."""
+RAY_FRAMEWORKS = ("ray.io/rayjob", "ray.io/raycluster")
+"""What Kueue queues, the second only where there is Ray. The chart's default also takes plain pods, Deployments and
+StatefulSets: then nothing in the cluster starts while Kueue is down."""
 
-PODS_READY_TIMEOUT = "30m"
-"""From admission to all pods ready. Kueue 0.19 made this check a default; it is stated so that an upgrade cannot
-change it unseen. Half an hour covers a slice's nodes being repaired and the image being pulled; a job that exceeds
-it gives its quota back and is queued again."""
+WITHOUT_PODS_READY = "DisableWaitForPodsReady"
+"""The gate by which Kueue 0.19 and 0.20 leave out the check that has become their default."""
 
 
 def jobset_values() -> dict[str, Any]:
@@ -42,10 +44,23 @@ def jobset_values() -> dict[str, Any]:
     }
 
 
-def kueue_values() -> dict[str, Any]:
+def kuberay_values() -> dict[str, Any]:
+    """KubeRay by its own chart. One replica with leader election, as its chart has it."""
+    return {
+        "image": {
+            "repository": versions.KUBERAY_IMAGE,
+            "tag": f"v{versions.KUBERAY_VERSION}",
+            "pullPolicy": "IfNotPresent",
+        },
+        "resources": {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+    }
+
+
+def kueue_values(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
     return {
         "controllerManager": {
             "replicas": 1,
+            "featureGates": [{"name": name, "enabled": on} for name, on in feature_gates(kueue).items()],
             "manager": {
                 "image": {
                     "repository": versions.KUEUE_IMAGE,
@@ -56,13 +71,21 @@ def kueue_values() -> dict[str, Any]:
                 "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}, "limits": {"cpu": "2", "memory": "2Gi"}},
             },
         },
-        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(kueue_configuration(), sort_keys=True)},
+        "managerConfig": {
+            "controllerManagerConfigYaml": yaml.safe_dump(kueue_configuration(kueue, ray=ray), sort_keys=True)
+        },
     }
 
 
-def kueue_configuration() -> dict[str, Any]:
+def feature_gates(kueue: KueueSection) -> dict[str, bool]:
+    """The stated gates, and the one that switches off the check for ready pods."""
+    off = {} if kueue.pods_ready.enabled else {WITHOUT_PODS_READY: True}
+    return dict(sorted({**kueue.feature_gates, **off}.items()))
+
+
+def kueue_configuration(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
     """Kueue's configuration file. The chart takes it whole, so its defaults are repeated where it states them."""
-    return {
+    configuration: dict[str, Any] = {
         "apiVersion": versions.KUEUE_CONFIG_API,
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": ":8081"},
@@ -80,11 +103,15 @@ def kueue_configuration() -> dict[str, Any]:
             }
         },
         "clientConnection": {"qps": 300, "burst": 500},
-        "integrations": {"frameworks": list(FRAMEWORKS)},
-        "waitForPodsReady": {
-            "timeout": PODS_READY_TIMEOUT,
-            "recoveryTimeout": PODS_READY_TIMEOUT,
+        "integrations": {"frameworks": [*FRAMEWORKS, *(RAY_FRAMEWORKS if ray else ())]},
+    }
+    if kueue.pods_ready.enabled:
+        configuration["waitForPodsReady"] = {
+            "timeout": kueue.pods_ready.timeout,
+            "recoveryTimeout": kueue.pods_ready.recovery_timeout,
             # One job that is slow to start must not hold up the others: each has a slice of its own.
             "blockAdmission": False,
-        },
-    }
+            # No limit on how often: a job that waits for chips is never deactivated for it.
+            "requeuingStrategy": {"timestamp": "Eviction", "backoffBaseSeconds": 60, "backoffMaxSeconds": 3600},
+        }
+    return configuration

@@ -1,4 +1,5 @@
-"""The two controllers as Helm releases: JobSet's, and Kueue, which must start when JobSet's CRD is there."""
+"""The controllers as Helm releases: JobSet's, KubeRay where it is not GKE's add-on, and Kueue, which registers at its
+start the kinds of jobs whose CRDs are there."""
 
 from __future__ import annotations
 
@@ -12,19 +13,23 @@ from pulumi_kubernetes.helm import v3 as helm
 from components.controller_values import (
     JOBSET_DEPLOYMENT,
     JOBSET_NAMESPACE,
+    KUBERAY_DEPLOYMENT,
+    KUBERAY_NAMESPACE,
     KUEUE_DEPLOYMENT,
     KUEUE_NAMESPACE,
     jobset_values,
+    kuberay_values,
     kueue_values,
 )
 from components.gate import Controller, WebhookGate
 from components.options import child
 from components.release_recovery import ReleaseRecovery
 from settings import versions
-from settings.model import TimeoutsSection
+from settings.model import KueueSection, TimeoutsSection
 from settings.names import seconds
 
 JOBSET = Controller("JobSet", JOBSET_NAMESPACE, JOBSET_DEPLOYMENT)
+KUBERAY = Controller("KubeRay", KUBERAY_NAMESPACE, KUBERAY_DEPLOYMENT)
 KUEUE = Controller("Kueue", KUEUE_NAMESPACE, KUEUE_DEPLOYMENT)
 
 
@@ -49,13 +54,34 @@ class JobSetController(pulumi.ComponentResource):
         self.register_outputs({"namespace": JOBSET_NAMESPACE, "version": versions.JOBSET_VERSION})
 
 
+class KubeRay(pulumi.ComponentResource):
+    """The Ray operator by its own chart. It has no webhook to wait for; the one that tells TPU workers their place in
+    their slice comes with GKE's add-on only."""
+
+    release: helm.Release
+
+    def __init__(self, name: str, args: ControllerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpu-platform:ray:KubeRay", name, None, opts)
+        self.release = _release(self, "kuberay-operator", KUBERAY, versions.KUBERAY_VERSION, kuberay_values(), args)
+        self.register_outputs({"namespace": KUBERAY_NAMESPACE, "version": versions.KUBERAY_VERSION})
+
+
 class Kueue(pulumi.ComponentResource):
     release: helm.Release
     gate: WebhookGate
 
-    def __init__(self, name: str, args: ControllerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        args: ControllerArgs,
+        kueue: KueueSection,
+        *,
+        ray: bool,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
         super().__init__("tpu-platform:kueue:Kueue", name, None, opts)
-        self.release = _release(self, "kueue", KUEUE, versions.KUEUE_VERSION, kueue_values(), args)
+        values = kueue_values(kueue, ray=ray)
+        self.release = _release(self, "kueue", KUEUE, versions.KUEUE_VERSION, values, args)
         self.gate = WebhookGate(KUEUE, args.kubeconfig, seconds(args.timeouts.webhooks))
         self.register_outputs({"namespace": KUEUE_NAMESPACE, "version": versions.KUEUE_VERSION})
 
@@ -72,16 +98,27 @@ def _release(
     and its manager ends at start. Not `atomic`: it would remove a controller, and with it its CRDs and every queue,
     because an upgrade was slow."""
     recovery = ReleaseRecovery(name, controller, args.kubeconfig, seconds(args.timeouts.webhooks))
+    chart, repository = chart_source(args.chart)
     return helm.Release(
         f"{name}-release",
         name=name,
         namespace=controller.namespace,
         create_namespace=True,
-        chart=args.chart,
+        chart=chart,
+        repository_opts=repository,
         # A folder has the version that lies in it.
-        version=version if args.chart.startswith("oci://") else None,
+        version=version if args.chart.startswith(("oci://", "https://")) else None,
         values=dict(values),
         timeout=seconds(args.timeouts.controllers),
         max_history=3,
         opts=child(parent, args.after, args.timeouts.controllers, args.timeouts.deletion, hooks=recovery.binding()),
     )
+
+
+def chart_source(chart: str) -> tuple[str, helm.RepositoryOptsArgs | None]:
+    """(chart, repository): an https:// address is a repository's with the chart's name at its end, as not every project
+    publishes to an OCI registry."""
+    if not chart.startswith("https://"):
+        return chart, None
+    repository, name = chart.rstrip("/").rsplit("/", 1)
+    return name, helm.RepositoryOptsArgs(repo=repository)

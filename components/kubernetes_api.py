@@ -9,13 +9,18 @@ from typing import Any, Protocol
 
 from kubernetes import client, config
 
+from settings.versions import KUEUE_API
+
 PLURALS = {
     "ResourceFlavor": "resourceflavors",
     "ClusterQueue": "clusterqueues",
     "LocalQueue": "localqueues",
+    "AdmissionCheck": "admissionchecks",
+    "ProvisioningRequestConfig": "provisioningrequestconfigs",
     "JobSet": "jobsets",
+    "RayJob": "rayjobs",
 }
-CLUSTER_SCOPED = frozenset({"ResourceFlavor", "ClusterQueue"})
+CLUSTER_SCOPED = frozenset({"ResourceFlavor", "ClusterQueue", "AdmissionCheck", "ProvisioningRequestConfig"})
 _CONNECT_SECONDS, _READ_SECONDS = 5, 20
 """The API server waits up to 10 s for a webhook."""
 
@@ -33,6 +38,7 @@ class KubernetesApi(Protocol):
 
     def dry_run(self, manifest: Mapping[str, Any]) -> Answer: ...
     def pods(self, namespace: str) -> list[dict[str, Any]]: ...
+    def workloads(self, namespace: str) -> list[dict[str, Any]]: ...
     def release_records(self, namespace: str, release: str) -> list[dict[str, Any]]: ...
     def delete_secret(self, namespace: str, name: str) -> None: ...
 
@@ -68,6 +74,13 @@ class ExecApi:
     def pods(self, namespace: str) -> list[dict[str, Any]]:
         found = self._core.list_namespaced_pod(namespace, _request_timeout=(_CONNECT_SECONDS, _READ_SECONDS))
         return list(self._client.sanitize_for_serialization(found)["items"])
+
+    def workloads(self, namespace: str) -> list[dict[str, Any]]:
+        """Kueue's view of a namespace's jobs. Raises client.ApiException."""
+        found = client.CustomObjectsApi(self._client).list_namespaced_custom_object(
+            *KUEUE_API.split("/"), namespace, "workloads", _request_timeout=(_CONNECT_SECONDS, _READ_SECONDS)
+        )
+        return list(found["items"])
 
     def release_records(self, namespace: str, release: str) -> list[dict[str, Any]]:
         """Helm's own records of a release, one Secret a revision. Only names and labels are kept."""

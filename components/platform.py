@@ -10,16 +10,18 @@ import pulumi_gcp
 import pulumi_kubernetes
 
 from components.cluster import Cluster, ClusterArgs
-from components.controllers import ControllerArgs, JobSetController, Kueue
+from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
 from components.kubeconfig import kubeconfig_of
 from components.network import Network, NetworkArgs
 from components.node_identity import NodeIdentity, NodeIdentityArgs
 from components.project import ProjectServices
 from components.queues import Queues, QueuesArgs
 from components.slice_pool import LANES, SlicePool, SlicePoolArgs
-from settings.names import region_of
-from settings.plan import Plan
+from components.turn import Followed, Turn
+from settings.names import region_of, seconds
+from settings.plan import JobPlan, Plan, RayJobPlan
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
+from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,20 @@ def slice_pools(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_g
 
 
 def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.Provider) -> Controllers:
-    """JobSet first: Kueue registers the kinds of jobs that are there when it starts. Both need a node to run on."""
+    """JobSet and KubeRay first: Kueue registers the kinds of jobs that are there when it starts. All need a node to run on."""
     opts = pulumi.ResourceOptions(providers=[kubernetes])
     kubeconfig, settings = kubeconfig_of(cluster), plan.settings
-    jobset_args = ControllerArgs(settings.charts.jobset, kubeconfig, settings.timeouts, [cluster.default_pool])
-    jobset = JobSetController("jobset", jobset_args, opts)
-    kueue_args = ControllerArgs(
-        settings.charts.kueue, kubeconfig, settings.timeouts, [cluster.default_pool, jobset.release]
-    )
-    return Controllers(jobset, Kueue("kueue", kueue_args, opts))
+
+    def args(chart: str, *after: pulumi.Resource) -> ControllerArgs:
+        return ControllerArgs(chart, kubeconfig, settings.timeouts, [cluster.default_pool, *after])
+
+    jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
+    earlier = [jobset.release]
+    if settings.ray.operator == "helm":
+        earlier.append(KubeRay("kuberay", args(settings.charts.kuberay), opts).release)
+    kueue_args = args(settings.charts.kueue, *earlier)
+    kueue = Kueue("kueue", kueue_args, settings.kueue, ray=settings.ray.here, opts=opts)
+    return Controllers(jobset, kueue)
 
 
 def queues_over(
@@ -82,17 +89,31 @@ def queues_over(
 ) -> Queues:
     """Queues come after the pools whose chips they give out."""
     after = [controllers.kueue.release, *(pool.pool for pool in pools)]
-    args = QueuesArgs(plan.queue, controllers.kueue.gate, plan.settings.timeouts, after)
+    args = QueuesArgs(plan.queues, controllers.kueue.gate, plan.settings.timeouts, after)
     return Queues("queue", args, pulumi.ResourceOptions(providers=[kubernetes]))
 
 
 def submit_jobs(
-    plan: Plan, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider
-) -> dict[str, MultisliceJob]:
-    """Each job after those its `after` names have been admitted. Plan.jobs is in such an order already."""
-    jobs: dict[str, MultisliceJob] = {}
+    plan: Plan, cluster: Cluster, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider
+) -> None:
+    """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
+    opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
+    kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
+
+    def turn(kind: str, job: JobPlan | RayJobPlan) -> Turn:
+        followed = [Followed(kind, job.namespace, name) for name in job.after]
+        return Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+
     for job in plan.jobs:
-        after = [queues.local_queue, *(jobs[name].jobset for name in job.after)]
-        args = MultisliceJobArgs(job, controllers.jobset.gate, plan.settings.timeouts, after)
-        jobs[job.name] = MultisliceJob(job.name, args, pulumi.ResourceOptions(providers=[kubernetes]))
-    return jobs
+        after = [queues.local_queues[job.namespace, job.queue], *(jobs[name] for name in job.after)]
+        args = MultisliceJobArgs(job, controllers.jobset.gate, turn("JobSet", job), timeouts, after)
+        jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
+    scripts: dict[str, TrainingScript] = {}
+    for ray in plan.ray_jobs:
+        queue = queues.local_queues[ray.namespace, ray.queue]
+        if ray.namespace not in scripts:
+            name = f"ray-{ray.namespace}"
+            scripts[ray.namespace] = TrainingScript(name, TrainingScriptArgs(ray.namespace, [queue]), opts)
+        after = [queue, scripts[ray.namespace].config_map, *(jobs[name] for name in ray.after)]
+        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, turn("RayJob", ray), timeouts, after)
+        jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

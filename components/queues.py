@@ -1,4 +1,4 @@
-"""Kueue's objects as resources: flavors, the cluster queue and the local queue, in the order they need each other."""
+"""Kueue's objects as resources: flavors, checks, cluster queues and local queues, in the order they need each other."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from pulumi_kubernetes.core.v1 import Namespace
 
 from components.gate import WebhookGate
 from components.options import child
-from components.queue_manifests import cluster_queue, local_queue, resource_flavor
+from components.queue_manifests import (
+    admission_check,
+    cluster_queue,
+    local_queue,
+    provisioning_config,
+    resource_flavor,
+)
 from settings.model import TimeoutsSection
-from settings.plan import QueuePlan
+from settings.queue_plan import FlavorPlan, QueuePlan
 
 UNTIL_ACTIVE = {"pulumi.com/waitFor": "condition=Active"}
 """The Kubernetes provider waits for this condition. A queue over a missing flavor is created without an error and
@@ -23,7 +29,7 @@ stays inactive; so `up` fails, with Kueue's reason, instead of every job pending
 
 @dataclass(frozen=True)
 class QueuesArgs:
-    queue: QueuePlan
+    queues: Sequence[QueuePlan]
     gate: WebhookGate
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
@@ -32,51 +38,56 @@ class QueuesArgs:
 
 class Queues(pulumi.ComponentResource):
     """Deleted in the opposite order: a ClusterQueue stays `resource-in-use` while a workload holds quota, and a
-    flavor while a queue names it, so the local queue goes first and nothing new can come in."""
+    flavor or a check while a queue names it, so the local queues go first and nothing new can come in."""
 
-    local_queue: CustomResource
-    cluster_queue: CustomResource
-    flavors: list[CustomResource]
+    local_queues: dict[tuple[str, str], CustomResource]
+    """By namespace and name."""
 
     def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:queue:Queues", name, None, opts)
-        queue = args.queue
-        self.flavors = [
-            self._object(f"{name}-{flavor.name}", resource_flavor(flavor), args, args.after) for flavor in queue.flavors
-        ]
-        self.cluster_queue = self._object(
-            f"{name}-{queue.cluster_queue}", _awaited(cluster_queue(queue)), args, self.flavors
-        )
-        self.local_queue = self._object(
-            f"{name}-{queue.local_queue}",
-            _awaited(local_queue(queue)),
-            args,
-            [self.cluster_queue, *self._namespace(name, args)],
-        )
-        self.register_outputs({"cluster_queue": queue.cluster_queue, "local_queue": queue.local_queue})
+        self._name, self._args = name, args
+        namespaces = self._namespaces()
+        self.local_queues = {}
+        for queue in args.queues:
+            parts = [part for flavor in queue.flavors for part in self._flavor(flavor)]
+            whole = self._object(queue.cluster_queue, _awaited(cluster_queue(queue)), parts)
+            self.local_queues[queue.namespace, queue.local_queue] = self._object(
+                queue.local_queue, _awaited(local_queue(queue)), [whole, *namespaces.get(queue.namespace, [])]
+            )
+        self.register_outputs({queue.cluster_queue: f"{queue.namespace}/{queue.local_queue}" for queue in args.queues})
 
-    def _object(
-        self, name: str, manifest: Mapping[str, Any], args: QueuesArgs, after: Sequence[pulumi.Resource]
-    ) -> CustomResource:
+    def _flavor(self, flavor: FlavorPlan) -> list[pulumi.Resource]:
+        """The flavor, and what brings its nodes when they are asked for by request."""
+        found: list[pulumi.Resource] = [self._object(flavor.name, resource_flavor(flavor), self._args.after)]
+        if flavor.check is not None:
+            config = self._object(flavor.check.config, provisioning_config(flavor.check), self._args.after)
+            found.append(self._object(flavor.check.name, _awaited(admission_check(flavor.check)), [config]))
+        return found
+
+    def _object(self, name: str, manifest: Mapping[str, Any], after: Sequence[pulumi.Resource]) -> CustomResource:
+        timeouts = self._args.timeouts
         return CustomResource(
-            name,
+            f"{self._name}-{name}",
             api_version=manifest["apiVersion"],
             kind=manifest["kind"],
             metadata=manifest["metadata"],
             spec=manifest["spec"],
-            opts=child(self, after, args.timeouts.queues, args.timeouts.deletion, hooks=args.gate.binding()),
+            opts=child(self, after, timeouts.queues, timeouts.deletion, hooks=self._args.gate.binding()),
         )
 
-    def _namespace(self, name: str, args: QueuesArgs) -> list[pulumi.Resource]:
-        """`default` is always there; any other namespace is ours to make."""
-        if args.queue.namespace == "default":
-            return []
-        metadata = {"name": args.queue.namespace}
-        return [
-            Namespace(
-                f"{name}-namespace", metadata=metadata, opts=child(self, args.after, None, args.timeouts.deletion)
-            )
-        ]
+    def _namespaces(self) -> dict[str, list[pulumi.Resource]]:
+        """`default` is always there; any other namespace is ours to make, once."""
+        wanted = dict.fromkeys(queue.namespace for queue in self._args.queues if queue.namespace != "default")
+        return {
+            namespace: [
+                Namespace(
+                    f"{self._name}-{namespace}-namespace",
+                    metadata={"name": namespace},
+                    opts=child(self, self._args.after, None, self._args.timeouts.deletion),
+                )
+            ]
+            for namespace in wanted
+        }
 
 
 def _awaited(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ def _show(kind: type[BaseException], error: BaseException, trace: TracebackType 
 
 
 def _show_unraisable(event: sys.UnraisableHookArgs) -> None:
-    """An interrupt that arrives while Python cleans up."""
-    if not only_says_that_the_engine_ended(event.exc_value):
+    """An interrupt, or the SDK's own clean-up without its event loop, that arrives while Python ends."""
+    if not only_says_that_the_engine_ended(event.exc_value) and not _comes_too_late(event.exc_value):
         sys.__unraisablehook__(event)
 
 
@@ -41,3 +41,7 @@ def only_says_that_the_engine_ended(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ if error.__cause__ is not None else error.__context__
     return False
+
+
+def _comes_too_late(error: BaseException | None) -> bool:
+    return isinstance(error, RuntimeError) and str(error) == "no running event loop"

@@ -39,7 +39,10 @@ class SlicePool(pulumi.ComponentResource):
     """What this asks of GKE equals what `gcloud container node-pools create --tpu-topology` asks, but for
 
     - the placement's `type`, which gcloud leaves out and GKE fills in: the provider requires it;
-    - the node's account, scopes, tag, image streaming and metadata server (reasons at `node_config`).
+    - the node's account, scopes, tag, image streaming and metadata server (reasons at `node_config`);
+    - of flex-start and queued pools: no reservation, no repair, no surge and a longest running time are stated, and for
+      queued ones the location policy. gcloud leaves them out; Google's own toolkit states them, since GKE refuses or
+      ignores other values and the defaults of the provider are others.
     """
 
     name: pulumi.Output[str]
@@ -47,26 +50,36 @@ class SlicePool(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: SlicePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:pool:SlicePool", name, None, opts)
-        settings, shape = args.settings, args.pool.shape
+        settings, shape, capacity = args.settings, args.pool.shape, args.pool.capacity
         self.pool = container.NodePool(
             f"{name}-pool",
             name=args.pool.name,
             project=settings.project,
             location=settings.location,
             cluster=args.cluster.name,
-            # A slice is all of its hosts: the size is stated, not left to an autoscaler, and a pool that lost hosts
-            # shows up as a difference. On creation the provider sends it as initialNodeCount, as gcloud does.
-            node_count=shape.hosts,
+            # A slice is all of its hosts. Where the size is fixed it is stated, so that a pool that lost hosts shows up as
+            # a difference; on creation the provider sends it as initialNodeCount, as gcloud does. Where the pool scales,
+            # only its bounds are stated: the provider takes an initial count of 0 for none.
+            node_count=shape.hosts if args.pool.bounds is None else None,
+            autoscaling=_autoscaling(args.pool),
             node_locations=[args.pool.zone],
-            node_config=node_config(shape.machine.name, args.network, args.identity),
+            node_config=node_config(shape.machine.name, args.network, args.identity, _capacity(args.pool)),
             placement_policy=self._placement(name, args),
-            management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
-            # gcloud's default. A multi-host slice is recreated as a whole whatever is stated here.
-            upgrade_settings=container.NodePoolUpgradeSettingsArgs(max_surge=1),
+            queued_provisioning=container.NodePoolQueuedProvisioningArgs(enabled=True) if capacity.queued else None,
+            management=container.NodePoolManagementArgs(auto_repair=not capacity.lent, auto_upgrade=True),
+            # gcloud's default. A multi-host slice is recreated as a whole whatever is stated here; nodes that are lent
+            # are upgraded when they are made anew, and GKE lets nobody configure it.
+            upgrade_settings=None if capacity.lent else container.NodePoolUpgradeSettingsArgs(max_surge=1),
             opts=self._options(args),
         )
         self.name = self.pool.name
         self.register_outputs({"name": self.name, "topology": shape.topology, "chips": shape.chips})
+
+    @property
+    def flex_start(self) -> pulumi.Output[bool]:
+        """What GKE reads back: whether the nodes are flex-start ones."""
+        read_back: pulumi.Output[bool] = self.pool.node_config.apply(lambda config: bool(config.flex_start))
+        return read_back
 
     def _options(self, args: SlicePoolArgs) -> pulumi.ResourceOptions:
         """The provider would send a new machine type as an update, which GKE does not carry out for TPU pools: it is
@@ -100,3 +113,38 @@ class SlicePool(pulumi.ComponentResource):
             ),
             opts=child(self, args.services.need("compute"), delete_before_replace=True),
         )
+
+
+def _autoscaling(pool: PoolPlan) -> container.NodePoolAutoscalingArgs | None:
+    """Limits per zone, not in total: with total ones alone GKE checks a TPU pool against a limit of 0. Lent capacity is
+    taken wherever it is to be had, which GKE calls ANY."""
+    if pool.bounds is None:
+        return None
+    fewest, most = pool.bounds
+    policy = "ANY" if pool.capacity.lent else None
+    return container.NodePoolAutoscalingArgs(min_node_count=fewest, max_node_count=most, location_policy=policy)
+
+
+def _capacity(pool: PoolPlan) -> dict[str, object]:
+    """The fields of a node that say where its machine comes from."""
+    capacity, fields = pool.capacity, dict[str, object]()
+    if capacity.reserved:
+        fields["reservation_affinity"] = container.NodePoolNodeConfigReservationAffinityArgs(
+            consume_reservation_type="SPECIFIC_RESERVATION",
+            key="compute.googleapis.com/reservation-name",
+            values=[pool.reservation],
+        )
+    elif capacity.unreserved or pool.bounds is not None:
+        # A pool that grows by itself must not eat what somebody reserved for other work.
+        fields["reservation_affinity"] = container.NodePoolNodeConfigReservationAffinityArgs(
+            consume_reservation_type="NO_RESERVATION"
+        )
+    if capacity.flex_start:
+        fields["flex_start"] = True
+    if capacity.spot:
+        fields["spot"] = True
+    if pool.max_run_seconds is not None:
+        fields["max_run_duration"] = f"{pool.max_run_seconds}s"
+    if pool.labels:
+        fields["labels"] = dict(pool.labels)
+    return fields

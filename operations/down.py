@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from kubernetes.client import ApiException
@@ -12,10 +13,12 @@ from urllib3.exceptions import HTTPError
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.recovery import recover
-from operations.up import plan_of
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
+
+CLUSTER = "gcp:container/cluster:Cluster"
+WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
 def main() -> int:
@@ -39,7 +42,8 @@ def run(layout: Layout) -> int:
         recover(engine, print)
         refuse_foreign(layout, engine)
         print("2/3  pulumi destroy", flush=True)
-        engine.run("destroy", "--yes", "--skip-preview")
+        # With a refresh: what a failed run or somebody else has removed already is no reason to fail.
+        engine.run("destroy", "--refresh", "--yes", "--skip-preview")
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     left = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
@@ -50,22 +54,41 @@ def run(layout: Layout) -> int:
 def refuse_foreign(layout: Layout, engine: Engine) -> None:
     """Stops before anything is destroyed when jobs that the stack does not know hold a queue: its deletion would wait for them.
 
-    Raises OperationError with the list and the way out.
+    What the stack knows is read from its state: its file may have changed since, or be at fault. Raises OperationError with
+    the list and the way out.
     """
-    plan = plan_of(layout, engine.stack)
-    own = {(job.namespace, job.name) for job in plan.jobs}
+    resources = engine.state().get("resources", [])
+    names = [r["inputs"]["name"] for r in resources if r["type"] == CLUSTER]
+    if not names:
+        return
     try:
-        jobs = Cluster(layout, plan.settings.cluster.name).list("/apis/jobset.x-k8s.io/v1alpha2/jobsets")
+        workloads = Cluster(layout, names[0]).list(WORKLOADS)
     except (ApiException, HTTPError, lifecycle.RehearsalError):
-        return  # no cluster, or no JobSets in it: nothing can hold a queue
-    names = [(j["metadata"]["namespace"], j["metadata"]["name"]) for j in jobs]
-    foreign = [f"{namespace}/{name}" for namespace, name in names if (namespace, name) not in own]
+        return  # no cluster, or no Kueue in it: nothing can hold a queue
+    foreign = foreign_jobs(workloads, resources)
     if foreign:
+        listed = ", ".join(f"{kind} {namespace}/{name}" for namespace, kind, name in foreign)
+        namespace, kind, name = foreign[0]
         raise OperationError(
-            "these JobSets are not the stack's, and their queue cannot be deleted while they use it: "
-            + ", ".join(foreign)
-            + f"\n  Delete them and try again: make kubectl ARGS='delete jobset -n {names[0][0]} {foreign[0].split('/')[1]}'"
+            f"not the stack's, and its queue cannot be deleted while they are in it: {listed}\n"
+            f"  Delete them and try again: make kubectl ARGS='delete {kind.lower()} -n {namespace} {name}'"
         )
+
+
+def foreign_jobs(
+    workloads: Sequence[dict[str, Any]], resources: Sequence[dict[str, Any]]
+) -> list[tuple[str, str, str]]:
+    """(namespace, kind, name) of each job that is not among the `resources` of the stack's state and whose Workload Kueue still
+    holds by a finalizer: an unfinished one, and an elastic one even when it is done. With Kueue gone nothing would release it."""
+    made = [r["inputs"] for r in resources if "metadata" in r.get("inputs", {})]
+    own = {(i["metadata"].get("namespace", "default"), i["kind"], i["metadata"]["name"]) for i in made}
+    held = [w for w in workloads if w["metadata"].get("finalizers")]
+    owners = [
+        (w["metadata"]["namespace"], owner["kind"], owner["name"])
+        for w in held
+        for owner in w["metadata"].get("ownerReferences", [])
+    ]
+    return sorted(set(owners) - own)
 
 
 def processes(layout: Layout) -> list[str]:

@@ -89,7 +89,7 @@ class Engine:
 
 @contextmanager
 def alone(layout: Layout) -> Iterator[None]:
-    """One operation at a time per checkout. Raises OperationError when another runs."""
+    """One operation at a time per checkout. Raises OperationError when another runs, and for an interrupt."""
     layout.make()
     with open(layout.run / "operation.lock", "a+") as handle:
         try:
@@ -102,4 +102,9 @@ def alone(layout: Layout) -> Iterator[None]:
         handle.truncate(0)
         handle.write(str(os.getpid()))
         handle.flush()
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise OperationError(
+                "interrupted; what there is stays, and `make up` or `make down` goes on from it"
+            ) from None

@@ -1,35 +1,69 @@
 """What happened to each job, from the cluster's own state: who waited, who ran where, and for how long.
 
-Everything here is computed from objects (JobSets, Kueue's Workloads, pods, nodes) as they read at one moment, so the same
-functions serve the follower that prints the timeline and the tests that assert it.
+Everything here is computed from objects (JobSets, RayJobs, Kueue's Workloads, ProvisioningRequests, pods, nodes) as they
+read at one moment, so the same functions serve the follower that prints the timeline and the tests that assert it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
 SLICE_LABEL = "jobset.sigs.k8s.io/job-index"
+RAY_CLUSTER_LABEL = "ray.io/cluster"
+RAY_NODE_LABEL = "ray.io/node-type"
+RAY_REPLICA_LABELS = ("ray.io/worker-group-replica-index", "replicaIndex")
+"""KubeRay's own for the replica of a multi-host worker group, and the one of GKE's webhook."""
+TPU = "google.com/tpu"
 
 Object = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class JobLine:
-    """One job. `slices` maps each slice's index to the pools that its pods were on; times are None until they happen."""
+class Request:
+    """A ProvisioningRequest: how many pods each of its pod sets has, and its newest true condition."""
 
     name: str
-    slices: dict[int, frozenset[str]]
+    pod_sets: tuple[int, ...]
+    state: str
+
+
+@dataclass(frozen=True)
+class Node:
+    pool: str
+    made: datetime
+
+
+@dataclass(frozen=True)
+class JobLine:
+    """One job. Times are None until they happen.
+
+    `slices` maps each slice's name to the pools that its pods were on; `flavors` are Kueue's for the pods with chips;
+    `head` is the pool of Ray's head; `nodes` is when the first of the nodes under its pods was made.
+    """
+
+    name: str
+    slices: dict[str, frozenset[str]]
     wanted: int
     queued: datetime | None
+    reserved: datetime | None
     admitted: datetime | None
     finished: datetime | None
     succeeded: bool
     note: str
+    flavors: frozenset[str] = frozenset()
+    deactivated: bool = False
+    """Kueue has given up on it: it stays where it is until somebody activates its workload again."""
+    workload: str = ""
+    head: str | None = None
+    nodes: datetime | None = None
+    slice_ends: tuple[datetime, ...] = ()
+    """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
+    request: Request | None = None
 
     @property
     def pools(self) -> list[str]:
@@ -40,123 +74,186 @@ def moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
 
 
-def condition(thing: Object, kind: str) -> Object | None:
+def condition(thing: Object | None, kind: str) -> Object | None:
     """The condition of that type when it is true."""
-    return next(
-        (c for c in thing.get("status", {}).get("conditions", []) if c["type"] == kind and c["status"] == "True"), None
-    )
+    conditions = (thing or {}).get("status", {}).get("conditions", [])
+    return next((c for c in conditions if c["type"] == kind and c["status"] == "True"), None)
 
 
-def job_line(jobset: Object, workload: Object | None, pods: Sequence[Object], pool_of: dict[str, str]) -> JobLine:
-    """The timeline's row of one JobSet; `pool_of` maps node names to pools."""
+def since(found: Object | None) -> datetime | None:
+    return moment(found["lastTransitionTime"]) if found else None
+
+
+def nodes_of(nodes: Sequence[Object]) -> dict[str, Node]:
+    """Nodes by name."""
+    return {
+        node["metadata"]["name"]: Node(
+            node["metadata"]["labels"].get(POOL_LABEL, ""), _certain(node["metadata"]["creationTimestamp"])
+        )
+        for node in nodes
+    }
+
+
+def _certain(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def jobset_line(
+    jobset: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
+) -> JobLine:
+    """The row of one JobSet."""
     done, failed = condition(jobset, "Completed"), condition(jobset, "Failed")
-    admitted = condition(workload, "Admitted") if workload else None
-    ended = done or failed or (condition(workload, "Finished") if workload else None)
+    wanted = sum(int(job.get("replicas", 1)) for job in jobset["spec"]["replicatedJobs"])
+    ended = since(done or failed)
+    line = _line(jobset, wanted, workload, ended, done is not None, request)
+    placed = [(str(pod["metadata"].get("labels", {}).get(SLICE_LABEL, "0")), pod) for pod in pods]
+    return _placed(line, placed, nodes)
+
+
+def ray_line(
+    job: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
+) -> JobLine:
+    """The row of one RayJob. Its pods go when it ends: see `merged`."""
+    status = job.get("status", {})
+    over = status.get("jobDeploymentStatus") in ("Complete", "Failed")
+    ended = (moment(status.get("endTime")) or since(condition(workload, "Finished"))) if over else None
+    wanted = sum(int(group.get("replicas", 1)) for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"])
+    line = _line(job, wanted, workload, ended, over and status.get("jobStatus") == "SUCCEEDED", request)
+    workers = [(_replica(pod), pod) for pod in pods if _ray_type(pod) == "worker"]
+    heads = [nodes.get(pod["spec"].get("nodeName", "")) for pod in pods if _ray_type(pod) == "head"]
+    return replace(_placed(line, workers, nodes), head=next((node.pool for node in heads if node is not None), None))
+
+
+def _line(
+    job: Object, wanted: int, workload: Object | None, ended: datetime | None, succeeded: bool, request: Request | None
+) -> JobLine:
     return JobLine(
-        name=jobset["metadata"]["name"],
-        slices=_slices(pods, pool_of),
-        wanted=sum(int(job.get("replicas", 1)) for job in jobset["spec"]["replicatedJobs"]),
+        name=job["metadata"]["name"],
+        slices={},
+        wanted=wanted,
         queued=moment(workload["metadata"]["creationTimestamp"]) if workload else None,
-        admitted=moment(admitted["lastTransitionTime"]) if admitted else None,
-        finished=moment(ended["lastTransitionTime"]) if ended else None,
-        succeeded=done is not None,
-        note=_note(workload, ended is not None),
+        reserved=since(condition(workload, "QuotaReserved")),
+        admitted=since(condition(workload, "Admitted")),
+        finished=ended,
+        succeeded=succeeded,
+        note=_note(workload, ended is not None, request),
+        flavors=chip_flavors(workload),
+        deactivated=workload is not None and workload.get("spec", {}).get("active") is False and ended is None,
+        workload=workload["metadata"].get("name", "") if workload else "",
+        request=request,
     )
 
 
-def _slices(pods: Sequence[Object], pool_of: dict[str, str]) -> dict[int, frozenset[str]]:
-    found: dict[int, set[str]] = {}
-    for pod in pods:
-        node = pod["spec"].get("nodeName")
-        index = pod["metadata"].get("labels", {}).get(SLICE_LABEL)
-        if node and index is not None:
-            found.setdefault(int(index), set()).add(pool_of.get(node, f"(node {node})"))
-    return {index: frozenset(pools) for index, pools in sorted(found.items())}
+def chip_flavors(workload: Object | None) -> frozenset[str]:
+    """The flavors from which Kueue gave a workload its chips."""
+    admission = (workload or {}).get("status", {}).get("admission", {})
+    given = (entry.get("flavors", {}).get(TPU) for entry in admission.get("podSetAssignments", []))
+    return frozenset(flavor for flavor in given if flavor)
 
 
-def _note(workload: Object | None, ended: bool) -> str:
-    """Why a job that has not ended is where it is, in Kueue's words."""
+def _ray_type(pod: Object) -> str:
+    return str(pod["metadata"].get("labels", {}).get(RAY_NODE_LABEL, ""))
+
+
+def _replica(pod: Object) -> str:
+    labels = pod["metadata"].get("labels", {})
+    return next((str(labels[key]) for key in RAY_REPLICA_LABELS if key in labels), "0")
+
+
+def _placed(line: JobLine, pods: Sequence[tuple[str, Object]], nodes: Mapping[str, Node]) -> JobLine:
+    found: dict[str, set[str]] = {}
+    made = []
+    ends: dict[str, list[datetime | None]] = {}
+    for index, pod in pods:
+        ends.setdefault(index, []).append(_pod_end(pod))
+        name = pod["spec"].get("nodeName")
+        if name in nodes:  # a node that is not there was made, or removed, between two readings
+            found.setdefault(index, set()).add(nodes[name].pool)
+            made.append(nodes[name].made)
+    slices = {index: frozenset(pools) for index, pools in sorted(found.items())}
+    over = [[end for end in times if end is not None] for times in ends.values()]
+    done = sorted(max(times) for times, all_ in zip(over, ends.values(), strict=True) if len(times) == len(all_))
+    return replace(line, slices=slices, nodes=min(made, default=None), slice_ends=tuple(done))
+
+
+def _pod_end(pod: Object) -> datetime | None:
+    """When a pod's last container ended, None while it runs."""
+    states = [status.get("state", {}) for status in pod.get("status", {}).get("containerStatuses", [])]
+    ends = [moment(state.get("terminated", {}).get("finishedAt")) for state in states]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None
+
+
+def free_chips(queue: Object) -> dict[str, tuple[int, int]]:
+    """(free, all) chips of each flavor of a ClusterQueue that has some."""
+    quota = {
+        flavor["name"]: int(resource["nominalQuota"])
+        for group in queue["spec"]["resourceGroups"]
+        for flavor in group["flavors"]
+        for resource in flavor["resources"]
+        if resource["name"] == TPU
+    }
+    used = {
+        flavor["name"]: int(resource.get("total", 0))
+        for flavor in queue.get("status", {}).get("flavorsReservation", [])
+        for resource in flavor["resources"]
+        if resource["name"] == TPU
+    }
+    return {name: (chips - used.get(name, 0), chips) for name, chips in quota.items() if chips}
+
+
+def with_room(line: JobLine, chips: int, free: Mapping[str, tuple[int, int]]) -> JobLine:
+    """A row that waits for quota, with the reason in numbers. Kueue's own message may name another pod set's flavors: it
+    tells the last of several tries."""
+    if line.reserved or line.finished or line.deactivated or not line.queued:
+        return line
+    if any(left >= chips for left, _ in free.values()):
+        return line
+    shown = ", ".join(f"{name} {left} of {all_}" for name, (left, all_) in free.items())
+    return replace(line, note=f"it waits for {chips} chips; free are: {shown}")
+
+
+def request_of(found: Object) -> Request:
+    """A ProvisioningRequest's row."""
+    true = [c for c in found.get("status", {}).get("conditions", []) if c["status"] == "True"]
+    newest = max(true, key=lambda c: str(c["lastTransitionTime"]), default=None)
+    counts = tuple(int(pod_set["count"]) for pod_set in found["spec"]["podSets"])
+    return Request(found["metadata"]["name"], counts, newest["type"] if newest else "Pending")
+
+
+def merged(before: JobLine, now: JobLine) -> JobLine:
+    """The newer row, with what the cluster has forgotten since: pods and nodes go, their places were seen."""
+    kept = {
+        field: getattr(before, field)
+        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted")
+        if not getattr(now, field) and getattr(before, field)
+    }
+    if before.slices and len(before.slices) >= len(now.slices) and now.finished:
+        kept["slices"] = before.slices
+    return replace(now, **kept)
+
+
+def _note(workload: Object | None, ended: bool, request: Request | None) -> str:
+    """Why a job that has not ended is where it is, in Kueue's and Google's words."""
     if ended:
         return ""
     if workload is None:
         return "not queued yet"
-    waiting = [
-        c
-        for c in workload.get("status", {}).get("conditions", [])
-        if c["type"] == "QuotaReserved" and c["status"] != "True"
+    status = workload.get("status", {})
+    checks = [
+        f"{check['name']}: {check['message']}"
+        for check in status.get("admissionChecks", [])
+        if check.get("state") not in ("Ready", None) and check.get("message")
     ]
-    return waiting[0].get("message", "") if waiting else ""
-
-
-# -- the promises -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Promise:
-    """Something that the program's order and the queue promise, and whether it held."""
-
-    text: str
-    held: bool
-
-
-def promises(
-    lines: Sequence[JobLine], after: dict[str, Sequence[str]], chips: dict[str, int], capacity: int
-) -> list[Promise]:
-    """The promises of a set of jobs: `after` says whom each was submitted after, `chips` what it needs, `capacity` what there is.
-
-    A job that was submitted after another and does not fit beside it must run after it; jobs that waited for the same one and
-    fit together must run together; every slice must have a pool of its own; every job must succeed.
-    """
-    by_name = {line.name: line for line in lines}
-    made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
-    made += [
-        Promise(f"{line.name}: each of its {line.wanted} slices had a pool of its own", own_pools(line))
-        for line in lines
-    ]
-    for name, earlier in after.items():
-        for other in earlier:
-            if chips[name] + chips[other] > capacity:
-                made.append(
-                    Promise(f"{name} waited until {other} had finished", ran_after(by_name[name], by_name[other]))
-                )
-    for group in _together(after, chips, capacity):
-        made.append(
-            Promise(
-                f"{' and '.join(group)} ran together",
-                all(overlap(by_name[a], by_name[b]) for a in group for b in group if a < b),
-            )
-        )
-    return made
-
-
-def _together(after: dict[str, Sequence[str]], chips: dict[str, int], capacity: int) -> list[list[str]]:
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name, earlier in after.items():
-        if earlier:
-            groups.setdefault(tuple(sorted(earlier)), []).append(name)
-    return [sorted(g) for g in groups.values() if len(g) > 1 and sum(chips[n] for n in g) <= capacity]
-
-
-def own_pools(line: JobLine) -> bool:
-    """Whether all pods of each slice were on one pool, and no two slices on the same."""
-    pools = list(line.slices.values())
-    return (
-        len(pools) == line.wanted
-        and all(len(p) == 1 for p in pools)
-        and len(frozenset().union(*pools)) == line.wanted > 0
-    )
-
-
-def ran_after(line: JobLine, other: JobLine) -> bool:
-    return line.admitted is not None and other.finished is not None and line.admitted >= other.finished
-
-
-def overlap(line: JobLine, other: JobLine) -> bool:
-    """Whether the two jobs were admitted at a common moment."""
-    if line.admitted is None or other.admitted is None:
-        return False
-    ends = [t for t in (line.finished, other.finished) if t is not None]
-    return not ends or max(line.admitted, other.admitted) < min(ends)
+    gone = condition(workload, "Evicted") if workload.get("spec", {}).get("active") is False else None
+    waiting = [c for c in status.get("conditions", []) if c["type"] == "QuotaReserved" and c["status"] != "True"]
+    if not checks and not gone and request is not None and request.state in ("Pending", "Accepted"):
+        checks = [
+            f"its ProvisioningRequest {request.name} is {request.state} and waits for capacity at Google, for as long as it "
+            "takes; delete the job to stop waiting"
+        ]
+    said = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
+    return "; ".join(dict.fromkeys(text for text in said if text))
 
 
 # -- printing ---------------------------------------------------------------------------------------------------------
@@ -169,9 +266,19 @@ def table(lines: Sequence[JobLine]) -> str:
     def at(time: datetime | None) -> str:
         return "-" if time is None or start is None else f"{(time - start).total_seconds():.0f} s"
 
-    rows = [("job", "slices", "pools", "queued", "admitted", "finished")]
+    rows = [("job", "slices", "pools", "queued", "quota", "nodes", "admitted", "finished")]
     rows += [
-        (x.name, str(x.wanted), ", ".join(x.pools) or "-", at(x.queued), at(x.admitted), at(x.finished)) for x in lines
+        (
+            x.name,
+            str(x.wanted),
+            ", ".join(x.pools) or "-",
+            at(x.queued),
+            at(x.reserved),
+            "ready" if x.nodes and start and x.nodes < start else at(x.nodes),
+            at(x.admitted),
+            at(x.finished),
+        )
+        for x in lines
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(

@@ -1,20 +1,21 @@
-"""`make up`: everything from nothing to three finished jobs, and whether the tutorial's promises held."""
+"""`make up`: everything from nothing to finished jobs, and whether the tutorials' promises held."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 
-import yaml
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from operations import stack_file
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
+from operations.promises import promises
 from operations.recovery import recover
-from operations.timeline import JOBSET_LABEL, POOL_LABEL, JobLine, job_line, promises, table
+from operations.timeline import JobLine, table
+from operations.watch import Watcher
 from rehearsal import lifecycle
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
@@ -43,6 +44,7 @@ def main() -> int:
 def run(layout: Layout, kubectl_port: int | None) -> int:
     engine = Engine(layout)
     lifecycle.choose_ports(layout, kubectl_port)
+    plan_of(layout, engine.stack, charts=False)
     print("1/4  tools and rehearsal", flush=True)
     Toolchain(layout).ensure()
     plan = plan_of(layout, engine.stack)
@@ -57,39 +59,26 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     return report(plan, lines)
 
 
-def plan_of(layout: Layout, stack: str) -> Plan:
-    """The plan of a committed stack file. Raises OperationError with all its faults, before anything is started."""
-    written = yaml.safe_load((layout.checkout / f"Pulumi.{stack}.yaml").read_text())["config"]
-    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in written.items()}
+def plan_of(layout: Layout, stack: str, *, charts: bool = True) -> Plan:
+    """The plan of a committed stack file. Raises OperationError with all its faults, before anything is started.
+
+    Without `charts` their folders may be missing: the rehearsal's are built with the tools.
+    """
     try:
-        return plan_from(config, layout.checkout)
+        config = stack_file.read(layout.checkout / f"Pulumi.{stack}.yaml")
+        return plan_from(config, layout.checkout if charts else None)
     except ConfigurationError as error:
         raise OperationError(str(error)) from error
 
 
-def read_lines(cluster: Cluster, plan: Plan) -> list[JobLine]:
-    """The timeline's rows as the cluster is now, in the order of the plan."""
-    nodes = cluster.list("/api/v1/nodes")
-    pool_of = {node["metadata"]["name"]: node["metadata"]["labels"].get(POOL_LABEL, "") for node in nodes}
-    lines = []
-    for job in plan.jobs:
-        jobset = cluster.call("GET", f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{job.namespace}/jobsets/{job.name}")
-        workloads = cluster.list(f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{job.namespace}/workloads")
-        pods = cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=f"{JOBSET_LABEL}={job.name}")
-        uid = jobset["metadata"]["uid"]
-        own = [w for w in workloads if any(o["uid"] == uid for o in w["metadata"].get("ownerReferences", []))]
-        lines.append(job_line(jobset, own[0] if own else None, pods, pool_of))
-    return lines
-
-
 def follow(layout: Layout, plan: Plan) -> list[JobLine]:
     """Reads the jobs until all have ended, and says what changes. Raises OperationError on a timeout."""
-    cluster = Cluster(layout, plan.settings.cluster.name)
+    watcher = Watcher(Cluster(layout, plan.settings.cluster.name), plan, layout.run / "seen.json")
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
     lines: list[JobLine] | None
     while True:
         try:
-            lines = read_lines(cluster, plan)
+            lines = watcher.lines()
         except (ApiException, HTTPError) as error:
             lines, text = None, f"the cluster does not answer: {str(error).splitlines()[0]}"
         else:
@@ -97,7 +86,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
         if text != said or time.monotonic() - said_at > SAY_EVERY_S:
             print(f"  {time.strftime('%H:%M:%S')}  {text}", flush=True)
             said, said_at = text, time.monotonic()
-        if lines is not None and all(x.finished for x in lines):
+        if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
         if time.monotonic() > deadline:
             notes = "\n".join(f"    {x.name}: {x.note or _state(x)}" for x in lines or [])
@@ -110,27 +99,45 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
 def _state(line: JobLine) -> str:
     if line.finished:
         return "succeeded" if line.succeeded else "failed"
+    if line.deactivated:
+        return "was given up by Kueue"
     if line.admitted:
-        return f"runs on {', '.join(line.pools) or '...'}"
+        return f"runs on {', '.join(line.pools)}" if line.pools else "waits for nodes"
+    if line.reserved:
+        return f"waits for Plan B ({line.request.state.lower()})" if line.request else "has quota"
     return "waits" if line.queued else "is not queued yet"
+
+
+def given_up(line: JobLine) -> str:
+    """What happened to a job that Kueue has deactivated, and what to do."""
+    patch = f'patch workload {line.workload} --type merge -p "{{\\"spec\\":{{\\"active\\":true}}}}"'
+    return (
+        f"{line.name} was given up: {line.note}\n"
+        "  Its quota is free again, and the other jobs are not affected. When the cause is gone, queue it again:\n"
+        f"    make kubectl ARGS='{patch}'"
+    )
 
 
 def report(plan: Plan, lines: list[JobLine]) -> int:
     """Prints the timeline and each promise; 0 when all held."""
-    chips = {job.name: job.slices * job.shape.chips for job in plan.jobs}
-    capacity = sum(pool.shape.chips for pool in plan.pools)
-    made = promises(lines, {job.name: job.after for job in plan.jobs}, chips, capacity)
+    made = promises(plan, lines)
     print("\n" + table(lines) + "\n")
     for promise in made:
         print(f"  {'held  ' if promise.held else 'BROKEN'}  {promise.text}")
+    for line in lines:
+        if line.deactivated:
+            print(f"\n  {given_up(line)}")
     broken = [promise for promise in made if not promise.held]
     if broken:
         print(
-            f"\nerror: {len(broken)} of {len(made)} promises did not hold. Look: make kubectl ARGS='get workloads,jobsets,pods -o wide'",
+            f"\nerror: {len(broken)} of {len(made)} promises did not hold.\n"
+            "  Look: make kubectl ARGS='get workloads,jobsets,rayjobs,pods -o wide'",
             file=sys.stderr,
         )
         return 1
-    print("\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets'   Clean up: make down")
+    print(
+        "\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets,rayjobs'   Clean up: make down"
+    )
     return 0
 
 

@@ -18,6 +18,9 @@ from rehearsal.toolchain import Toolchain, ToolError
 
 KNOWN_ERRORS = (RehearsalError, SandboxError, SupervisorError, ToolError, ControlPlaneError)
 
+INTERRUPTED = 130
+"""What a shell reports for a command that was interrupted."""
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
@@ -37,6 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("gcloud-env", help="print the settings for gcloud outside, as shell exports")
     faults = verbs.add_parser("faults", help="show or set Google's faults")
     faults.add_argument("json", nargs="?", help='a JSON list of faults, or "none"')
+    capacity = verbs.add_parser("capacity", help="show or set how many chips Google has")
+    capacity.add_argument("json", nargs="?", help='a JSON object of "chips" and "times", or "unlimited"')
     verbs.add_parser("leftovers", help="what is left in Google's state")
     return parser
 
@@ -46,6 +51,8 @@ def main() -> int:
     layout = Layout.default()
     try:
         return _run(arguments, layout)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except KNOWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -75,6 +82,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
                 print(f"export {key}={shlex.quote(value)}")
         case "faults":
             return _faults(layout, arguments.json)
+        case "capacity":
+            return _capacity(layout, arguments.json)
         case "leftovers":
             print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/leftovers"), indent=2))
     return 0
@@ -93,6 +102,21 @@ def _faults(layout: Layout, text: str | None) -> int:
     if text == "none":
         lifecycle.google(layout, "DELETE", "/_rehearsal/faults")
     elif text is not None:
-        lifecycle.google(layout, "PUT", "/_rehearsal/faults", json.loads(text))
+        try:
+            wanted = json.loads(text)
+        except ValueError as error:
+            raise RehearsalError(
+                f'the faults are not JSON ({error}); for example: \'[{{"match": {{"name": "nodepool2"}}, "fault": "stockout"}}]\''
+            ) from error
+        lifecycle.google(layout, "PUT", "/_rehearsal/faults", wanted)
     print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/faults"), indent=2))
+    return 0
+
+
+def _capacity(layout: Layout, text: str | None) -> int:
+    if text == "unlimited":
+        lifecycle.google(layout, "DELETE", "/_rehearsal/capacity")
+    elif text is not None:
+        lifecycle.google(layout, "PUT", "/_rehearsal/capacity", json.loads(text))
+    print(json.dumps(lifecycle.google(layout, "GET", "/_rehearsal/capacity"), indent=2))
     return 0

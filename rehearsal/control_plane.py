@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import kubeconfig, supervisor
+from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
 from rehearsal.network import MOST_CLUSTERS, ClusterNetwork
@@ -76,6 +77,7 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.etcd())
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
+        plane.await_builtin()
         for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet(), plane.ray()):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)
@@ -230,6 +232,12 @@ class _Plane:
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
         command = [sys.executable, "-m", f"rehearsal.{program}", *words]
         return f"{program}-{self.short}", command, {"PYTHONPATH": str(self.layout.checkout)}
+
+    def await_builtin(self) -> None:
+        """Waits until what GKE builds into a cluster is there. Raises ControlPlaneError."""
+        names = {f"{program}-{self.short}" for program in ("etcd", "kube-apiserver")}
+        definitions = self.layout.definitions
+        _await(lambda: builtin.install(self.kubeconfig, definitions), lambda: _explain(self.layout, names))
 
     def await_ready(self) -> None:
         """Waits for the API server's own readiness check. Raises ControlPlaneError with the last lines of what keeps failing."""

@@ -19,23 +19,31 @@ GOOGLE_PORT = 8085
 PROVIDER_PORT = 8086
 GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
 
-_API_PATHS = {  # below the base address
-    "CONTAINER": "v1/",
-    "CONTAINER_BETA": "v1beta1/",
+_BASE_PATHS = {
+    "COMPUTE": "compute/beta/",
+    "CONTAINER": "v1beta1/",
+    # Its own default is v1beta1, for quotas. What it asks of services it asks of v1, but for operations, which follow this path.
     "SERVICE_USAGE": "v1/",
-    "COMPUTE": "compute/v1/",
-    "COMPUTE_BETA": "compute/beta/",
     "IAM": "v1/",
     "IAM_BETA": "v1/",
-    "CLOUD_RESOURCE_MANAGER": "v1/",
     "RESOURCE_MANAGER": "v1/",
+    "RESOURCE_MANAGER3": "v3/",
     "RESOURCE_MANAGER_V3": "v3/",
+    "CLOUD_RESOURCE_MANAGER": "",
+    "TAGS": "v3/",
+    "TAGS_LOCATION": "v3/",
+    "CLOUD_BILLING": "v1/",
+    "CORE_BILLING": "v1/",
 }
+"""Where the real provider looks for the APIs of a platform, by `GOOGLE_<product>_CUSTOM_ENDPOINT`, with the base paths that it has by
+default: terraform-provider-google-beta's transport/config.go (`DefaultBasePaths`, `SetEndpointDefaults`), which pulumi-gcp wraps."""
 
 _TAKEN_OUT = (
-    "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS", "GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "PULUMI_ACCESS_TOKEN",
-    "PULUMI_CONFIG_PASSPHRASE_FILE", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy",
+    "KUBECONFIG", "USER_PROJECT_OVERRIDE", "PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE_FILE",
+    "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy",
 )  # fmt: skip
+_GOOGLES = ("CLOUDSDK_", "GCLOUD_", "GOOGLE_")
+"""All that Google's clients and providers read begins so."""
 
 
 def real_google_plugin(layout: Layout) -> Path | None:
@@ -46,12 +54,14 @@ def real_google_plugin(layout: Layout) -> Path | None:
 def inside(layout: Layout, base: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment of a program that runs inside the sandbox."""
     start = dict(os.environ if base is None else base)
-    kept = {k: v for k, v in start.items() if k not in _TAKEN_OUT and not k.startswith("CLOUDSDK_")}
+    kept = {k: v for k, v in start.items() if k not in _TAKEN_OUT and not k.startswith(_GOOGLES)}
     return {
         **kept,
         **_pulumi(layout, kept.get("PATH", "")),
         **_google(GOOGLE, layout),
         "REHEARSAL_HOME": str(layout.root),
+        # The Kubernetes plugin writes a kubeconfig there for each Helm release, and leaves it.
+        "TMPDIR": str(layout.scratch),
     }
 
 
@@ -73,8 +83,18 @@ def _pulumi(layout: Layout, path: str) -> dict[str, str]:
 
 
 def _google(base: str, layout: Layout) -> dict[str, str]:
-    endpoints = {f"GOOGLE_{api}_CUSTOM_ENDPOINT": f"{base}/{path}" for api, path in _API_PATHS.items()}
-    return {**endpoints, "GOOGLE_OAUTH_ACCESS_TOKEN": token(layout), **gcloud(base, layout)}
+    return {
+        **google_endpoints(base),
+        "GOOGLE_OAUTH_ACCESS_TOKEN": token(layout),
+        # It asks Google's own host for the list of regions, wherever the endpoints point.
+        "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
+        **gcloud(base, layout),
+    }
+
+
+def google_endpoints(base: str) -> dict[str, str]:
+    """What makes a real `pulumi-resource-gcp` talk to the REST server at `base`."""
+    return {f"GOOGLE_{product}_CUSTOM_ENDPOINT": f"{base}/{path}" for product, path in _BASE_PATHS.items()}
 
 
 def gcloud(base: str, layout: Layout) -> dict[str, str]:

@@ -34,8 +34,23 @@ class Layout:
         return self.root / "charts"
 
     @property
+    def definitions(self) -> Path:
+        """Definitions of resources that GKE builds into every cluster."""
+        return self.root / "definitions"
+
+    @property
     def run(self) -> Path:
         return self.root / "run"
+
+    @property
+    def scratch(self) -> Path:
+        """Temporary files of what runs inside: some programs leave theirs."""
+        return self.run / "tmp"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """For the user's own kubectl, outside."""
+        return self.root / "kubeconfig"
 
     @property
     def logs(self) -> Path:
@@ -79,6 +94,7 @@ class Layout:
             self.bin,
             self.charts,
             self.run,
+            self.scratch,
             self.logs,
             self.clusters,
             self.google,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -57,6 +59,7 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
     _await_google(layout)
+    _set_capacity(layout)
     _start_forwarder(layout, ports)
     where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
     say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
@@ -68,6 +71,7 @@ def down(layout: Layout) -> None:
     if forwarder is not None:
         os.kill(forwarder, signal.SIGTERM)
     sandbox.stop(layout)
+    shutil.rmtree(layout.scratch, ignore_errors=True)
 
 
 def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
@@ -107,7 +111,7 @@ def _write_auth_plugin(layout: Layout) -> None:
         "#!/bin/sh\n"
         "# Answers as Google's plugin does, with the rehearsal's token.\n"
         'printf \'{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"%s"}}\\n\' '
-        f'"$(cat {layout.root}/token)"\n'
+        f'"$(cat {shlex.quote(str(layout.root / "token"))})"\n'
     )
     path.chmod(0o755)
 
@@ -228,6 +232,13 @@ def _await_google(layout: Layout) -> None:
             time.sleep(0.05)
 
 
+def _set_capacity(layout: Layout) -> None:
+    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gke/capacity.py)."""
+    named = os.environ.get("REHEARSAL_CAPACITY")
+    if named:
+        google(layout, "PUT", "/_rehearsal/capacity", yaml.safe_load(Path(named).read_text()))
+
+
 def explain(failing: list[dict[str, Any]]) -> str:
     """Each unit that died, with how and its last lines."""
     died = [unit for unit in failing if unit["last_death"]]
@@ -271,18 +282,34 @@ def write_kubeconfig(layout: Layout, cluster: str | None = None) -> Path:
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
     }  # fmt: skip
-    path = layout.root / "kubeconfig"
+    path = layout.kubeconfig
     path.touch(mode=0o600)
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     return path
 
 
 def run_inside(layout: Layout, argv: list[str], **options: Any) -> subprocess.CompletedProcess[Any]:
-    """Runs a command inside the sandbox with the rehearsal's environment."""
+    """Runs a command inside the sandbox with the rehearsal's environment.
+
+    An interrupt (Ctrl-C) reaches the command too. It is given the time to end in good order, as an engine must to record what
+    it has made; only then is KeyboardInterrupt raised.
+    """
     environment = {**inside(layout), **options.pop("extra", {})}
-    return subprocess.run(sandbox.enter(layout, argv), env=environment, check=False, **options)
+    process = subprocess.Popen(sandbox.enter(layout, argv), env=environment, **options)
+    interrupted: KeyboardInterrupt | None = None
+    while True:
+        try:
+            out, err = process.communicate()
+            break
+        except KeyboardInterrupt as interrupt:
+            interrupted = interrupt
+    if interrupted is not None:
+        raise interrupted
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def gcloud_settings(layout: Layout) -> dict[str, str]:
-    """For the user's own gcloud outside the sandbox."""
-    return gcloud(f"http://127.0.0.1:{choose_ports(layout).google}", layout)
+    """For the user's own gcloud outside the sandbox. With a kubeconfig of the rehearsal's: `get-credentials` writes to one, and
+    must not make a cluster that exists only here the current one of the user's own."""
+    google_there = gcloud(f"http://127.0.0.1:{choose_ports(layout).google}", layout)
+    return {**google_there, "KUBECONFIG": str(layout.kubeconfig)}

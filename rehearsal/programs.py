@@ -101,6 +101,13 @@ SHIPPED: tuple[Shipped, ...] = (
         )
     ),
     Shipped(
+        "ProvisioningRequest's definition",
+        "cluster",
+        "k8s.io/autoscaler/cluster-autoscaler/apis",
+        "config/crd",
+        "definitions/provisioning-request",
+    ),
+    Shipped(
         "pulumi-language-python-exec",
         "engine",
         "github.com/pulumi/pulumi/sdk/v3",

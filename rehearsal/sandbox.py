@@ -21,6 +21,8 @@ from rehearsal.layout import Layout
 
 START_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 15.0
+SOCKET_PATH_LIMIT = 107
+"""Bytes in a Unix socket's address (unix(7): 108 with the zero at its end). The supervisor's is the longest."""
 
 
 class SandboxError(Exception):
@@ -70,12 +72,23 @@ def require_tools() -> None:
         )
 
 
+def require_short_path(layout: Layout) -> None:
+    """Raises SandboxError when the state folder lies too deep for the kernel's addresses of Unix sockets."""
+    over = len(os.fsencode(layout.control_socket)) - SOCKET_PATH_LIMIT
+    if over > 0:
+        raise SandboxError(
+            f"the path of this checkout is {over} bytes too long: {layout.control_socket} is a Unix socket, and the kernel takes "
+            f"{SOCKET_PATH_LIMIT} bytes\n  Move the checkout to a shorter path."
+        )
+
+
 def start(layout: Layout) -> int:
     """Makes the sandbox, with the supervisor as its first process, and returns that process's pid. Idempotent."""
     running = first_process(layout)
     if running is not None:
         return running
     require_tools()
+    require_short_path(layout)
     layout.make()
     layout.control_socket.unlink(missing_ok=True)
     command = [
@@ -128,15 +141,27 @@ def _await_first(outer: subprocess.Popen[bytes], layout: Layout) -> int:
 
 
 def enter(layout: Layout, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:
-    """The command line that runs `argv` inside the sandbox. Raises SandboxError when none runs."""
+    """The command line that runs `argv` inside the sandbox. Raises SandboxError when none runs.
+
+    An interrupt from the terminal is for `argv` alone: nsenter, which waits for it, would end at once and leave it behind.
+    """
     pid = first_process(layout)
     if pid is None:
         raise SandboxError("no rehearsal runs in this checkout: start it with `make rehearsal` (or `make up`)")
-    command = ["nsenter", f"--target={pid}", "--net", "--mount", "--pid", f"--wdns={os.getcwd()}"]
+    command = [
+        "env",
+        "--ignore-signal=INT",
+        "nsenter",
+        f"--target={pid}",
+        "--net",
+        "--mount",
+        "--pid",
+        f"--wdns={os.getcwd()}",
+    ]
     if _rootless():
         command += ["--user", "--preserve-credentials"]
     settings = [f"{key}={value}" for key, value in (environment or {}).items()]
-    return [*command, "--", "env", *settings, *argv]
+    return [*command, "--", "env", "--default-signal=INT", *settings, *argv]
 
 
 def processes_named(layout: Layout, name: str) -> list[int]:
@@ -168,7 +193,7 @@ def _namespace(pid: int) -> str:
 
 
 def _table() -> dict[int, tuple[str, int]]:
-    """(name, parent) of every process."""
+    """(name, parent) of every process that lives; one that has ended and that nobody has asked for yet is not among them."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -176,7 +201,9 @@ def _table() -> dict[int, tuple[str, int]]:
                 head, tail = (entry / "stat").read_text().rsplit(")", 1)
             except OSError:
                 continue
-            found[int(entry.name)] = (head.split("(", 1)[1], int(tail.split()[1]))
+            state, parent = tail.split()[:2]
+            if state not in "ZX":
+                found[int(entry.name)] = (head.split("(", 1)[1], int(parent))
     return found
 
 

@@ -28,6 +28,8 @@ from rehearsal.programs import ENGINE, GO_VERSION, PROGRAMS, SHIPPED, Program, S
 
 Say = Callable[[str], None]
 PROGRESS_EVERY_S = 30.0
+SCRATCH = "making-"
+"""How folders of unfinished work in the cache begin."""
 OLDEST_SWITCHING_GO = (1, 21)
 """From this version on, the go command fetches and checks the toolchain that GOTOOLCHAIN names (go.dev/doc/toolchain)."""
 
@@ -64,7 +66,8 @@ class Toolchain:
         missing = [item for item in items if not self._in_place(item)]
         if not missing:
             return
-        with _lock(cache_root()):
+        with _lock(cache_root(), self.say):
+            _forget_unfinished(cache_root())
             started = time.monotonic()
             for number, item in enumerate(missing, start=1):
                 cached = self._cached(item)
@@ -122,9 +125,9 @@ class Toolchain:
 
     def _make(self, item: Program | Shipped, cached: Path, started: float) -> None:
         cached.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
+        with tempfile.TemporaryDirectory(dir=cached.parent, prefix=SCRATCH) as scratch:
             made = Path(scratch) / cached.name
-            with _ticking(self.say, item.name, started):
+            with _ticking(self.say, f"still building {item.name}", started):
                 if isinstance(item, Program):
                     self._build(item, made, Path(scratch))
                 else:
@@ -236,22 +239,33 @@ def _elapsed(since: float) -> str:
 
 
 @contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    """One tool build at a time per cache: a second checkout waits and then finds everything built."""
+def _lock(folder: Path, say: Say) -> Iterator[None]:
+    """One tool build at a time per cache: a second checkout waits, says so, and then finds everything built."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("  another run builds the programs for the same cache: waiting for it")
+            with _ticking(say, "still waiting", time.monotonic()):
+                fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
+def _forget_unfinished(cache: Path) -> None:
+    """Removes what killed builds left. Whoever holds the cache's lock is the only one that builds, so nobody is at work there."""
+    for left in cache.glob(f"*/{SCRATCH}*"):
+        shutil.rmtree(left)
+
+
 @contextmanager
-def _ticking(say: Say, name: str, started: float) -> Iterator[None]:
+def _ticking(say: Say, what: str, started: float) -> Iterator[None]:
     """Says every half a minute that the work goes on."""
     over = threading.Event()
 
     def tick() -> None:
         while not over.wait(PROGRESS_EVERY_S):
-            say(f"        still building {name} ({_elapsed(started)})")
+            say(f"        {what} ({_elapsed(started)})")
 
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()

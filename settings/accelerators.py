@@ -61,6 +61,11 @@ class MachineType:
         """How many devices JAX shows for a chip: v4 and v5p join their two cores into one, v3 and 7x do not."""
         return 2 if self.generation in ("v3", "7x") else 1
 
+    @property
+    def ray_type(self) -> str:
+        """What Ray calls this generation (ray.util.accelerators)."""
+        return {"v5e": "TPU-V5LITEPOD", "7x": "TPU-V7X"}.get(self.generation, f"TPU-{self.generation.upper()}")
+
     def topologies(self) -> tuple[str, ...]:
         """All topologies this machine type can make, smallest first."""
         return (*self.single_host, *self.multi_host, *cubes(self.max_cubes))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+)(?:-gke\.(\d+))?)?$")
+_VERSION = re.compile(r"(1)\.([0-9]{1,2})(?:\.([0-9]{1,3})(?:-gke\.([0-9]{1,9}))?)?")
+"""Kubernetes, and so GKE, has had no other first number than 1."""
 
 
 def parse(version: str) -> tuple[int, ...] | None:
     """The numbers of a version, or None when it is not one. A shorter version is an alias for the newest below it."""
-    match = _VERSION.match(version)
+    match = _VERSION.fullmatch(version)
     if match is None:
         return None
     return tuple(int(part) for part in match.groups() if part is not None)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
-from settings.faults import MISSING, Fault, did_you_mean, duplicates
-from settings.model import Settings, WorkloadSection
-from settings.shapes import shape_of
+from settings.accelerators import MachineType
+from settings.copies import copies, distinct, places
+from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
+from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
+from settings.queue_rules import unknown_flavors
+from settings.shapes import machine_of, slices_of, sound_shape
 
 REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
@@ -15,14 +19,21 @@ _POD_SUFFIX = 6
 """The job controller ends a pod's name with `-` and five characters."""
 
 
+@rule
 def check(settings: Settings) -> Iterator[Fault]:
-    yield from duplicates("workloads[{}].name", [job.name for job in settings.workloads], "job name")
-    for index, job in enumerate(settings.workloads):
+    entries = distinct(settings.workloads)
+    yield from copies("workloads[{}]", settings.workloads)
+    yield from duplicates(places("workloads[{}].name", entries, "name"), "job name")
+    yield from unknown_flavors(settings)
+    for index, job in entries:
         path = f"workloads[{index}]"
-        yield from _fits(path, job, settings)
+        yield from _flavor(path, job, settings)
+        yield from _slices(path, job, settings)
         yield from _name(path, job, settings)
-        yield from _after(path, job, settings)
-    yield from _cycles(settings)
+        yield from after_once(path, job)
+        yield from _itself(path, job)
+    yield from _others(settings)
+    yield from _circles(settings)
 
 
 def flavor_index(job: WorkloadSection, settings: Settings) -> int | None:
@@ -32,85 +43,111 @@ def flavor_index(job: WorkloadSection, settings: Settings) -> int | None:
     return next((i for i, section in enumerate(settings.slices) if section.flavor == job.flavor), None)
 
 
-def _fits(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    index = flavor_index(job, settings)
-    flavors = list(dict.fromkeys(section.flavor for section in settings.slices))
+def _section(job: WorkloadSection, settings: Settings) -> tuple[int, SliceSection]:
+    """Where a job runs. Raises Unsound while that is open."""
+    entries = distinct(settings.slices)
+    named = [name for _, name in places("{}", entries, "flavor")]
+    index = flavor_index(job, settings) if job.flavor is None or named.count(job.flavor) == 1 else None
     if index is None:
-        wanted = f"one of the flavors in slices: {', '.join(flavors)}"
-        first = f"write {flavors[0]}"
-        if job.flavor is None:
-            yield Fault(f"{path}.flavor", MISSING, wanted, first)
-        else:
-            yield Fault(f"{path}.flavor", job.flavor, wanted, did_you_mean(job.flavor, flavors, first))
-        return
-    section = settings.slices[index]
-    shape = shape_of(section)
-    if shape is None:
-        return
-    quota = section.quota if section.quota is not None else shape.chips * len(section.pools)
-    most = min(quota // shape.chips, len(section.pools))
-    if job.slices > most:
-        yield Fault(
-            f"{path}.slices",
-            job.slices,
-            f"at most {most}: slices[{index}] has {len(section.pools)} pools, one slice each, and quota {quota}",
-            f"write {most}, or list {job.slices - len(section.pools)} more names in slices[{index}].pools"
-            if job.slices > len(section.pools)
-            else f"write {most}, or raise slices[{index}].quota",
-        )
-    if job.slices > 1 and not shape.machine.multislice:
-        yield Fault(f"{path}.slices", job.slices, f"1: {shape.machine.generation} has no multislice", "write 1")
+        raise Unsound("flavor")
+    return index, settings.slices[index]
 
 
+@rule
+def _flavor(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+    if job.flavor is None and len(distinct(settings.slices)) > 1:
+        known = list(dict.fromkeys(section.flavor for section in settings.slices))
+        yield Fault(f"{path}.flavor", MISSING, f"one of the flavors in slices: {', '.join(known)}", f"write {known[0]}")
+
+
+@rule
+def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+    index, section = _section(job, settings)
+    pools = len(section.pools)
+    if job.slices > pools:
+        wanted = f"at most {pools}: slices[{index}] has {pools} pools, one slice each"
+        more = f"list {job.slices - pools} more names in slices[{index}].pools"
+        yield Fault(f"{path}.slices", job.slices, wanted, f"write {pools}, or {more}")
+    elif job.slices > 1 and not _machine(section).multislice:
+        yield Fault(f"{path}.slices", job.slices, f"1: {_machine(section).generation} has no multislice", "write 1")
+    elif job.slices > slices_of(section):
+        most = slices_of(section)
+        wanted = f"at most {most}: slices[{index}].quota is {section.quota} chips, {most} slices"
+        yield Fault(f"{path}.slices", job.slices, wanted, f"write {most}, or raise slices[{index}].quota")
+
+
+def _machine(section: SliceSection) -> MachineType:
+    machine = machine_of(section)
+    if machine is None:
+        raise Unsound("machine_type")
+    return machine
+
+
+@rule
 def _name(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    index = flavor_index(job, settings)
-    shape = shape_of(settings.slices[index]) if index is not None else None
-    last_host = (shape.hosts if shape is not None else 1) - 1
-    longest = f"{job.name}-{REPLICATED_JOB}-{job.slices - 1}-{last_host}"
+    _, section = _section(job, settings)
+    longest = f"{job.name}-{REPLICATED_JOB}-{job.slices - 1}-{sound_shape(section).hosts - 1}"
     room = _NAME_LIMIT - _POD_SUFFIX - (len(longest) - len(job.name))
     if len(job.name) > room:
-        yield Fault(
-            f"{path}.name",
-            job.name,
-            f"at most {room} characters: its pods are called {longest}-xxxxx, and a host name has {_NAME_LIMIT}",
-            f"shorten it by {len(job.name) - room}",
-        )
+        wanted = f"at most {room} characters: its pods are called {longest}-xxxxx, and a host name has {_NAME_LIMIT}"
+        yield Fault(f"{path}.name", job.name, wanted, f"shorten it by {len(job.name) - room}")
 
 
-def _after(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    names = [other.name for other in settings.workloads]
+@rule
+def after_once(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault]:
+    """A job is waited for once."""
+    named = [(f"{path}.after[{index}]", name) for index, name in enumerate(job.after)]
+    yield from duplicates(named, "job to wait for", "remove it")
+
+
+@rule
+def _itself(path: str, job: WorkloadSection) -> Iterator[Fault]:
     for index, name in enumerate(job.after):
         if name == job.name:
             yield Fault(f"{path}.after[{index}]", name, "another job: a job cannot wait for itself", "remove it")
-        elif name not in names:
-            yield Fault(
-                f"{path}.after[{index}]",
-                name,
-                f"a job in workloads: {', '.join(names)}",
-                did_you_mean(name, names, "remove it"),
-            )
+            return
 
 
-def _cycles(settings: Settings) -> Iterator[Fault]:
-    waits = {job.name: [name for name in job.after if name != job.name] for job in settings.workloads}
-    for index, job in enumerate(settings.workloads):
-        if _reaches(job.name, job.name, waits):
-            yield Fault(
-                f"workloads[{index}].after",
-                ", ".join(job.after),
-                "an order that can happen: this job waits for itself through others",
-                "remove one of the waits",
-            )
+@rule
+def _others(settings: Settings) -> Iterator[Fault]:
+    names = job_names(settings)
+    unknown: dict[str, list[tuple[str, str]]] = {}
+    waiting: dict[str, str] = {}
+    for index, job in distinct(settings.workloads):
+        for path, after in places("workloads[{}].after", [(index, job)], "after"):
+            for j, name in enumerate(after):
+                if name not in names:
+                    waiting.setdefault(name, job.name)
+                    unknown.setdefault(name, []).append((f"{path}[{j}]", name))
+    for name, named in unknown.items():
+        others = [other for other in names if other != waiting[name]]
+        yield from unknown_names(named, others, "a job in workloads")
 
 
-def _reaches(start: str, goal: str, waits: dict[str, list[str]]) -> bool:
-    seen: set[str] = set()
-    frontier = list(waits.get(start, []))
-    while frontier:
-        name = frontier.pop()
-        if name == goal:
-            return True
-        if name not in seen:
-            seen.add(name)
-            frontier.extend(waits.get(name, []))
-    return False
+def job_names(settings: Settings) -> list[str]:
+    """The jobs that can be waited for. Raises Unsound while a name is broken or there twice."""
+    names = [job.name for _, job in distinct(settings.workloads)]
+    if len(set(names)) < len(names):
+        raise Unsound("name")
+    return names
+
+
+@rule
+def _circles(settings: Settings) -> Iterator[Fault]:
+    """One fault for each circle, at its first job."""
+    names = job_names(settings)
+    waits = {job.name: {name for name in job.after if name != job.name} for job in settings.workloads}
+    while True:
+        try:
+            TopologicalSorter(waits).prepare()
+        except CycleError as error:
+            circle = list(reversed(error.args[1][1:]))
+            first = min(circle, key=names.index)
+            start = circle.index(first)
+            shown = " -> ".join([*circle[start:], *circle[:start], first])
+            index = next(i for i, job in enumerate(settings.workloads) if job.name == first)
+            wanted = f"an order that can happen: these jobs wait for each other, {shown}"
+            yield Fault(f"workloads[{index}].after", settings.workloads[index].after, wanted, "remove one of the waits")
+            waits = {name: after - set(circle) for name, after in waits.items() if name not in circle}
+        else:
+            return

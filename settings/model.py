@@ -5,24 +5,34 @@ What depends on more than one value (does the topology fit the machine type, is 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from settings import versions
+from settings.capacity import CapacityKind
+from settings.faults import Unsound
 from settings.names import (
     Cidr,
     Duration,
     GkeName,
+    GkeVersion,
     JobName,
     LabelKey,
     LabelValue,
     Location,
+    MachineName,
+    Memory,
     ObjectName,
+    PoolName,
     ProjectId,
+    RayJobName,
     Zone,
 )
+
+ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
+"""Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
 
 
 class Section(BaseModel):
@@ -37,6 +47,14 @@ class Section(BaseModel):
         arbitrary_types_allowed=True,
     )
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A key of a draft that is missing or broken (`parse.py`) has no value."""
+            if name in type(self).model_fields:
+                raise Unsound(name)
+            return super().__getattr__(name)
+
 
 class DefaultPool(Section):
     """The nodes for system pods and for our controllers.
@@ -45,7 +63,7 @@ class DefaultPool(Section):
     16 GiB carries both beside GKE's own pods. Two nodes, so that an upgrade of one leaves webhooks reachable.
     """
 
-    machine_type: str = Field(default="e2-standard-4", pattern=r"^[a-z0-9]+(-[a-z0-9]+)+$")
+    machine_type: MachineName = "e2-standard-4"
     nodes: int = Field(default=2, ge=1, le=100)
     zones: list[Zone] = Field(default_factory=list)
     """Empty: the zones of the slices."""
@@ -53,7 +71,7 @@ class DefaultPool(Section):
 
 class ClusterSection(Section):
     name: GkeName
-    version: str = versions.GKE_VERSION
+    version: GkeVersion = versions.GKE_VERSION
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
@@ -79,23 +97,67 @@ class NetworkSection(Section):
     given: GivenNetwork | None = None
 
 
+class AutoscalingSection(Section):
+    """A pool that grows from `min` to `max` nodes when pods wait for it. A slice is whole or not there, so `max` is
+    its hosts (what is taken when it is not stated), and `min` is 0 or its hosts."""
+
+    min: int = 0
+    max: int | None = None
+
+
+class RetrySection(Section):
+    """How often Kueue asks again after a ProvisioningRequest failed: after `base_seconds`, then twice that, and so on,
+    at most `max_seconds` (Kueue's ProvisioningRequestConfig, retryStrategy). After the last try the job is deactivated."""
+
+    limit: int = Field(default=3, ge=0, le=100)
+    base_seconds: int = Field(default=60, ge=1, le=86400)
+    max_seconds: int = Field(default=1800, ge=1, le=86400)
+
+
 class SliceSection(Section):
-    """Slices of one shape: as many pools as names are listed, one slice each."""
+    """Slices of one shape and one kind of capacity: as many pools as names are listed, one slice each."""
 
     flavor: ObjectName
     machine_type: str
     topology: str
     zone: Zone
-    pools: list[GkeName] = Field(min_length=1)
+    pools: list[PoolName] = Field(min_length=1)
     quota: int | None = None
     """Chips that jobs may use at a time; not stated: all chips of the pools."""
+    capacity: CapacityKind = "on-demand"
+    reservation: str | None = None
+    """The name of a reservation, for `capacity: reservation`."""
+    nodes: int | None = None
+    """The hosts of a slice, for those who want to see the number here; it must be what the topology says."""
+    autoscaling: AutoscalingSection | None = None
+    """Not stated: a fixed size, but for flex-start and queued capacity, which always start at 0."""
+    max_run_duration: Duration | None = None
+    """After this time Google takes a node back. Flex-start and queued capacity: at most, and if not stated, 7 days."""
+    retry: RetrySection | None = None
+    """For `capacity: queued`."""
+
+
+class CpuFlavorSection(Section):
+    """The nodes for system pods as a flavor, for pods of a job that need no chips: Ray's heads and submitters.
+
+    Not stated, `cpu` and `memory` are what those nodes have left beside GKE's own pods and our controllers.
+    """
+
+    flavor: ObjectName = "default-cpu"
+    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
+    memory: Memory | None = None
 
 
 class QueueSection(Section):
+    """A queue over some of the flavors, in the order in which they are tried (Plan A, Plan B, ...)."""
+
     cluster_queue: ObjectName = "cluster-queue"
     local_queue: ObjectName = "multislice-queue"
     namespace: ObjectName = "default"
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
+    flavors: list[str] | None = None
+    """May be left out where there is only one queue: all flavors, in the order of `slices`."""
+    cpu: CpuFlavorSection | None = None
 
 
 class WorkloadSection(Section):
@@ -113,11 +175,70 @@ class WorkloadSection(Section):
     sleep_seconds: int = Field(default=60, ge=0, le=86400)
 
 
+class RayPodSection(Section):
+    cpu: int = Field(ge=1, le=1000)
+    memory: Memory
+
+
+class RayJobSection(Section):
+    """One Ray training job: a head beside the system pods, and one worker a host of each slice."""
+
+    name: RayJobName
+    queue: str | None = None
+    """The local queue; may be left out where only one has a cpu flavor."""
+    slices: int = Field(default=1, ge=1, le=256)
+    elastic: bool = False
+    """Ray may grow the job to `max_slices` while it runs (Kueue's elastic jobs, Ray's in-tree autoscaling)."""
+    max_slices: int | None = Field(default=None, ge=1, le=256)
+    after: list[str] = Field(default_factory=list)
+    """Ray jobs that must have been admitted before this one is submitted."""
+    image: str = Field(default=versions.RAY_IMAGE, min_length=1)
+    requirements: list[str] = Field(default_factory=lambda: list(versions.RAY_REQUIREMENTS))
+    """What Ray installs into the job's environment, each pinned with `==`."""
+    head: RayPodSection = RayPodSection(cpu=2, memory="4Gi")
+    worker: RayPodSection = RayPodSection(cpu=8, memory="16Gi")
+    epochs: int = Field(default=50, ge=1, le=1_000_000)
+
+
+class RaySection(Section):
+    """KubeRay, and the Ray jobs.
+
+    `none`: no Ray in this cluster. `addon`: GKE runs the operator, and the webhook that tells Ray's workers their place in
+    the slice. `helm`: KubeRay's own chart, where the add-on is not to be had; the webhook is then the user's to install.
+    """
+
+    operator: Literal["none", "addon", "helm"] = "none"
+    jobs: list[RayJobSection] = Field(default_factory=list)
+
+    @property
+    def here(self) -> bool:
+        return self.operator != "none"
+
+
+class PodsReadySection(Section):
+    """What Kueue does with a job that was admitted and whose pods do not get ready.
+
+    Kueue 0.19 made this check a default of 30 minutes; it is stated so that an upgrade cannot change it unseen. Half an
+    hour covers a slice's nodes being made or repaired and the image being pulled; a job that exceeds it gives its quota
+    back and is queued again, as often as it takes.
+    """
+
+    enabled: bool = True
+    timeout: Duration = "30m"
+    recovery_timeout: Duration = "30m"
+
+
+class KueueSection(Section):
+    feature_gates: dict[str, bool] = Field(default_factory=lambda: {ELASTIC_JOBS: True})
+    pods_ready: PodsReadySection = PodsReadySection()
+
+
 class ChartsSection(Section):
     """Where the controllers' charts come from: an `oci://` address (with the pinned version) or a folder."""
 
     kueue: str = Field(default=versions.KUEUE_CHART, min_length=1)
     jobset: str = Field(default=versions.JOBSET_CHART, min_length=1)
+    kuberay: str = Field(default=versions.KUBERAY_CHART, min_length=1)
 
 
 class TimeoutsSection(Section):
@@ -142,8 +263,10 @@ class Settings(Section):
     deletion_protection: bool = True
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     network: NetworkSection = NetworkSection()
-    queue: QueueSection = QueueSection()
+    queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()], min_length=1)
+    kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
+    ray: RaySection = RaySection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)

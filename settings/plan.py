@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from settings.accelerators import TPU_RESOURCE, SliceShape
-from settings.faults import ConfigurationError, refuse_if_any
+from settings.accelerators import SliceShape
+from settings.capacity import CAPACITIES, LONGEST_RUN_S, Capacity
+from settings.faults import refuse_if_any
 from settings.job_rules import flavor_index
 from settings.model import Settings, SliceSection
+from settings.names import seconds
 from settings.parse import parse
-from settings.rules import check
-from settings.shapes import shape_of
+from settings.queue_plan import FlavorPlan, QueuePlan, node_labels, queue_of_flavor, queue_plans
+from settings.ray_plan import RayJobPlan, ray_job_plans
+from settings.rules import all_faults
+from settings.shapes import certain_shape, system_zones
+
+__all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "make_plan", "plan_from"]
 
 
 @dataclass(frozen=True)
@@ -22,29 +29,13 @@ class PoolPlan:
     name: str
     shape: SliceShape
     zone: str
-
-
-@dataclass(frozen=True)
-class FlavorPlan:
-    """One kind of slice in the queue. The quota counts what jobs may use at a time, by resource."""
-
-    name: str
-    shape: SliceShape
-    pools: tuple[str, ...]
-    quota: tuple[tuple[str, str], ...]
-
-    @property
-    def chips(self) -> int:
-        return int(dict(self.quota)[TPU_RESOURCE])
-
-
-@dataclass(frozen=True)
-class QueuePlan:
-    cluster_queue: str
-    local_queue: str
-    namespace: str
-    strategy: str
-    flavors: tuple[FlavorPlan, ...]
+    capacity: Capacity
+    reservation: str | None
+    bounds: tuple[int, int] | None
+    """Fewest and most nodes of a pool that scales by itself, None for one of a fixed size."""
+    max_run_seconds: int | None
+    labels: tuple[tuple[str, str], ...]
+    """Labels of our own on its nodes, where GKE's own do not tell its flavor."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +48,11 @@ class JobPlan:
     shape: SliceShape
     slices: int
     after: tuple[str, ...]
-    awaited: bool
-    """Another job is submitted only after this one has been admitted."""
     privileged: bool
     sleep_seconds: int
+    queued: bool
+    """Its nodes may come by queued provisioning."""
+    max_run_seconds: int | None
 
     @property
     def devices(self) -> int:
@@ -74,108 +66,98 @@ class Plan:
 
     settings: Settings
     pools: tuple[PoolPlan, ...]
-    queue: QueuePlan
+    queues: tuple[QueuePlan, ...]
     jobs: tuple[JobPlan, ...]
+    ray_jobs: tuple[RayJobPlan, ...]
     system_zones: tuple[str, ...]
     """Where the nodes for system pods stand."""
 
 
-def plan_from(config: Mapping[str, str], folder: Path) -> Plan:
-    """The plan of a stack's configuration, or one ConfigurationError with every fault."""
+def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
+    """The plan of a stack's configuration, or one ConfigurationError with every fault. `folder` is what chart folders are
+    relative to; None leaves them unchecked, while they are still to be made."""
     parsed = parse(config)
-    if parsed.settings is None:
-        further = check(parsed.draft, folder) if parsed.draft is not None else []
-        known = {fault.path for fault in parsed.faults}
-        raise ConfigurationError([*parsed.faults, *(fault for fault in further if fault.path not in known)])
-    refuse_if_any(check(parsed.settings, folder))
+    refuse_if_any(all_faults(parsed, folder))
     return make_plan(parsed.settings)
 
 
 def make_plan(settings: Settings) -> Plan:
     """The plan of settings that have passed all rules."""
-    shapes = [_certain(section) for section in settings.slices]
-    pools = tuple(
-        PoolPlan(name, shape, section.zone)
-        for section, shape in zip(settings.slices, shapes, strict=True)
-        for name in section.pools
-    )
-    zones = settings.cluster.default_pool.zones
     return Plan(
         settings=settings,
-        pools=pools,
-        queue=_queue(settings, shapes),
-        jobs=_jobs(settings, shapes),
-        system_zones=tuple(zones) if zones else tuple(dict.fromkeys(pool.zone for pool in pools)),
+        pools=tuple(_pool(name, section, settings) for section in settings.slices for name in section.pools),
+        queues=queue_plans(settings),
+        jobs=_jobs(settings),
+        ray_jobs=in_order(ray_job_plans(settings)),
+        system_zones=system_zones(settings),
     )
 
 
-def quota_of(section: SliceSection, shape: SliceShape) -> tuple[tuple[str, str], ...]:
-    """How much of each resource a flavor may give out.
-
-    cpu and memory are covered beside the chips: a queue that does not cover what a pod asks for leaves the job
-    pending for ever. They are the machines' sizes, so that chips are always what runs out first. Quantities are text
-    in Kubernetes' own canonical form: any other form comes back changed and shows up as a difference.
-    """
-    chips = section.quota if section.quota is not None else shape.chips * len(section.pools)
-    hosts = chips // shape.machine.chips
-    return (
-        (TPU_RESOURCE, str(chips)),
-        ("cpu", str(hosts * shape.machine.vcpus)),
-        ("memory", gibibytes(hosts * shape.machine.memory_gb)),
+def _pool(name: str, section: SliceSection, settings: Settings) -> PoolPlan:
+    shape, capacity = certain_shape(section), CAPACITIES[section.capacity]
+    return PoolPlan(
+        name=name,
+        shape=shape,
+        zone=section.zone,
+        capacity=capacity,
+        reservation=section.reservation,
+        bounds=_bounds(section, shape, capacity),
+        max_run_seconds=max_run_seconds(section),
+        labels=tuple(pair for pair in node_labels(section, settings).items() if pair[0].startswith("tpu-platform/")),
     )
 
 
-def gibibytes(amount: int) -> str:
-    """`768` -> 768Gi, `1024` -> 1Ti: Kubernetes writes a whole number of the larger unit in that unit."""
-    return f"{amount // 1024}Ti" if amount % 1024 == 0 else f"{amount}Gi"
+def _bounds(section: SliceSection, shape: SliceShape, capacity: Capacity) -> tuple[int, int] | None:
+    """A slice grows to all of its hosts or not at all, so there is one upper bound."""
+    if section.autoscaling is not None:
+        return section.autoscaling.min, shape.hosts
+    return (0, shape.hosts) if capacity.empty else None
 
 
-def _certain(section: SliceSection) -> SliceShape:
-    shape = shape_of(section)
-    if shape is None:
-        raise AssertionError(f"{section.machine_type} {section.topology} passed the rules but has no shape")
-    return shape
+def max_run_seconds(section: SliceSection) -> int | None:
+    """After how long Google takes a node back, None for never."""
+    if section.max_run_duration is not None:
+        return seconds(section.max_run_duration)
+    return LONGEST_RUN_S if CAPACITIES[section.capacity].lent else None
 
 
-def _queue(settings: Settings, shapes: list[SliceShape]) -> QueuePlan:
-    flavors = tuple(
-        FlavorPlan(section.flavor, shape, tuple(section.pools), quota_of(section, shape))
-        for section, shape in zip(settings.slices, shapes, strict=True)
-    )
-    queue = settings.queue
-    return QueuePlan(queue.cluster_queue, queue.local_queue, queue.namespace, queue.strategy, flavors)
-
-
-def _jobs(settings: Settings, shapes: list[SliceShape]) -> tuple[JobPlan, ...]:
+def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
     """Jobs in an order in which each comes after those it waits for."""
-    awaited = {name for job in settings.workloads for name in job.after}
     plans = {}
     for job in settings.workloads:
         index = flavor_index(job, settings)
         if index is None:
             raise AssertionError(f"job {job.name} passed the rules but has no flavor")
+        section = settings.slices[index]
+        queue = queue_of_flavor(section.flavor, settings)
         plans[job.name] = JobPlan(
             name=job.name,
-            namespace=settings.queue.namespace,
-            queue=settings.queue.local_queue,
-            shape=shapes[index],
+            namespace=queue.namespace,
+            queue=queue.local_queue,
+            shape=certain_shape(section),
             slices=job.slices,
             after=tuple(job.after),
-            awaited=job.name in awaited,
             privileged=job.privileged,
             sleep_seconds=job.sleep_seconds,
+            queued=CAPACITIES[section.capacity].queued,
+            max_run_seconds=max_run_seconds(section),
         )
-    return tuple(_in_order(plans))
+    return in_order(plans)
 
 
-def _in_order(plans: Mapping[str, JobPlan]) -> list[JobPlan]:
-    ordered: dict[str, JobPlan] = {}
+AnyJob = TypeVar("AnyJob", JobPlan, RayJobPlan)
 
-    def place(plan: JobPlan) -> None:
-        for name in plan.after:
-            place(plans[name])
-        ordered.setdefault(plan.name, plan)
 
+def in_order(plans: Mapping[str, AnyJob]) -> tuple[AnyJob, ...]:
+    """Each plan after those that it names in `after`."""
+    ordered: dict[str, AnyJob] = {}
     for plan in plans.values():
-        place(plan)
-    return list(ordered.values())
+        waiting = [plan]
+        while waiting:
+            first = next((name for name in waiting[-1].after if name not in ordered), None)
+            if first is not None:
+                waiting.append(plans[first])
+            else:
+                placed = waiting.pop()
+                ordered.setdefault(placed.name, placed)
+    return tuple(ordered.values())

@@ -2,204 +2,122 @@
 
 from __future__ import annotations
 
-import math
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from settings import gke_version, job_rules, network_rules
-from settings.accelerators import (
-    MACHINE_TYPES,
-    ZONES,
-    MachineType,
-    minimum_gke,
-    nearest_topology,
-    offered_in,
+from settings import (
+    capacity_rules,
+    gke_version,
+    job_rules,
+    network_rules,
+    place_rules,
+    queue_rules,
+    ray_head_rules,
+    ray_rules,
+    slice_rules,
+    system_rules,
 )
-from settings.faults import Fault, did_you_mean, duplicates
-from settings.model import Settings, SliceSection
-from settings.names import is_zone, region_of
-from settings.shapes import machine_of, shape_of
+from settings.accelerators import MACHINE_TYPES, minimum_gke
+from settings.faults import Described, Fault, did_you_mean, rule
+from settings.model import Settings
+from settings.parse import Parsed
+from settings.shapes import machine_of
+from settings.wording import keys_of
+
+_MOST_LABELS = 64
+"""Of a cluster, which is a resource of Google's with labels for billing."""
+_REMOTE = re.compile(r"(oci|https)://[^/\s]+/\S+")
 
 
-def check(settings: Settings, folder: Path) -> list[Fault]:
-    """All faults between values. `folder` is the project's, which chart folders are relative to."""
+def all_faults(parsed: Parsed, folder: Path | None) -> list[Fault]:
+    """All faults of a configuration: those of single values, then those between values where the values themselves have
+    none. In the order of the keys in the model, so that the report reads like a stack file."""
+    broken = {fault.path for fault in parsed.faults}
+    between = [fault for fault in check(parsed.settings, folder) if fault.path not in broken]
+    return sorted([*parsed.faults, *between], key=_position)
+
+
+def _position(fault: Fault) -> tuple[int, int]:
+    """The top-level key, and which of its entries. What is not ours stands first."""
+    match = re.match(r"([^.\[]*)(?:\[([0-9]{1,6})\])?", fault.path)
+    first, entry = match.groups() if match is not None else ("", None)
+    keys = keys_of(Settings)
+    return keys.index(first) if first in keys and fault.prefix else -1, int(entry) if entry is not None else -1
+
+
+def check(settings: Settings, folder: Path | None) -> list[Fault]:
+    """All faults between values. `folder` is the project's, which chart folders are relative to; None leaves them out."""
     return [
-        *_slices(settings),
-        *_flavors(settings),
-        *_pool_names(settings),
-        *_location(settings),
+        *slice_rules.check(settings),
+        *capacity_rules.check(settings),
+        *place_rules.check(settings),
+        *system_rules.check(settings),
         *_version(settings),
+        *_labels(settings),
         *_tpu_zones(settings),
         *network_rules.check(settings),
+        *queue_rules.check(settings),
         *job_rules.check(settings),
-        *_charts(settings, folder),
+        *ray_rules.check(settings),
+        *ray_head_rules.check(settings),
+        *(_charts(settings, folder) if folder is not None else ()),
     ]
 
 
-def zones_of(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """The catalogue's zones, with the families that the stack states itself replaced."""
-    return {**ZONES, **{family: tuple(zones) for family, zones in settings.tpu_zones.items()}}
-
-
-def _slices(settings: Settings) -> Iterator[Fault]:
-    for index, section in enumerate(settings.slices):
-        path = f"slices[{index}]"
-        machine = machine_of(section)
-        if machine is None:
-            remedy = did_you_mean(section.machine_type, MACHINE_TYPES, f"write one of {', '.join(MACHINE_TYPES)}")
-            yield Fault(f"{path}.machineType", section.machine_type, "a TPU machine type of the catalogue", remedy)
-            continue
-        yield from _topology(path, section, machine)
-        yield from _zone(path, section, machine, settings)
-        yield from _quota(path, section)
-
-
-def _topology(path: str, section: SliceSection, machine: MachineType) -> Iterator[Fault]:
-    valid = machine.topologies()
-    if section.topology in valid:
-        return
-    shown = ", ".join(valid) if len(valid) <= 12 else f"{', '.join(valid[:8])}, ... {valid[-1]} ({len(valid)} in all)"
-    makers = [other.name for other in MACHINE_TYPES.values() if section.topology in other.topologies()]
-    remedy = f"write {nearest_topology(machine, section.topology)}"
-    if makers:
-        remedy += f", or keep the topology with machine type {' or '.join(makers)}"
-    yield Fault(f"{path}.topology", section.topology, f"a topology that {machine.name} makes: {shown}", remedy)
-
-
-def _zone(path: str, section: SliceSection, machine: MachineType, settings: Settings) -> Iterator[Fault]:
-    zones = zones_of(settings)
-    if not offered_in(machine.family, section.zone, zones):
-        known = zones.get(machine.family, ())
-        near = [zone for zone in known if region_of(zone) == region_of(section.zone)]
-        nearest = f"write {near[0]}" if near else did_you_mean(section.zone, known, "use a zone that has it")
-        wanted = (
-            f"a zone that has {machine.family}: {', '.join(known)}"
-            if known
-            else f"a zone stated in tpuZones.{machine.family}"
-        )
-        yield Fault(
-            f"{path}.zone",
-            section.zone,
-            wanted,
-            f"{nearest}; if Google has added this zone, state it in tpuZones.{machine.family}",
-        )
-    if region_of(section.zone) != region_of(settings.location):
-        yield Fault(
-            f"{path}.zone",
-            section.zone,
-            f"a zone of the cluster's region {region_of(settings.location)}",
-            f"write location: {region_of(section.zone)}, or a zone of {region_of(settings.location)}",
-        )
-
-
-def _quota(path: str, section: SliceSection) -> Iterator[Fault]:
-    shape = shape_of(section)
-    if section.quota is None or shape is None:
-        return
-    capacity = shape.chips * len(section.pools)
-    if section.quota < shape.chips:
-        yield Fault(
-            f"{path}.quota",
-            section.quota,
-            f"at least one slice, {shape.chips} chips: below it no job is ever admitted",
-            f"write {shape.chips}, or leave the key out for all {capacity}",
-        )
-    elif section.quota > capacity:
-        yield Fault(
-            f"{path}.quota",
-            section.quota,
-            f"at most what {len(section.pools)} pools have, {capacity} chips: jobs above it wait for nodes for ever",
-            f"write {capacity}, or leave the key out",
-        )
-    elif section.quota % shape.chips != 0:
-        near = shape.chips * math.floor(section.quota / shape.chips)
-        yield Fault(f"{path}.quota", section.quota, f"whole slices, multiples of {shape.chips} chips", f"write {near}")
-
-
-def _flavors(settings: Settings) -> Iterator[Fault]:
-    yield from duplicates("slices[{}].flavor", [section.flavor for section in settings.slices], "flavor")
-    seen: dict[tuple[str, str], int] = {}
-    for index, section in enumerate(settings.slices):
-        shape = shape_of(section)
-        if shape is None:
-            continue
-        key = (shape.machine.accelerator, shape.topology)
-        if key in seen:
-            yield Fault(
-                f"slices[{index}].topology",
-                section.topology,
-                f"another shape than slices[{seen[key]}]: both select the same nodes, and quota would count twice",
-                f"move these pools into slices[{seen[key]}].pools",
-            )
-        seen.setdefault(key, index)
-
-
-def _pool_names(settings: Settings) -> Iterator[Fault]:
-    names = [
-        (f"slices[{i}].pools[{j}]", name)
-        for i, section in enumerate(settings.slices)
-        for j, name in enumerate(section.pools)
-    ]
-    seen = {"default-pool": "the pool for system pods"}
-    for path, name in names:
-        if name in seen:
-            yield Fault(path, name, f"a pool name of its own: it is also {seen[name]}", "give it another name")
-        seen.setdefault(name, path)
-
-
-def _location(settings: Settings) -> Iterator[Fault]:
-    region = region_of(settings.location)
-    for index, zone in enumerate(settings.cluster.default_pool.zones):
-        if region_of(zone) != region:
-            yield Fault(
-                f"cluster.defaultPool.zones[{index}]", zone, f"a zone of {region}", "use zones of the cluster's region"
-            )
-    yield from duplicates("cluster.defaultPool.zones[{}]", settings.cluster.default_pool.zones, "zone")
-    if is_zone(settings.location):
-        for index, section in enumerate(settings.slices):
-            if region_of(section.zone) == region and section.zone != settings.location:
-                yield Fault(
-                    f"slices[{index}].zone",
-                    section.zone,
-                    f"the zone of the zonal cluster, {settings.location}",
-                    f"write {settings.location}, or make the cluster regional with location: {region}",
-                )
-
-
+@rule
 def _version(settings: Settings) -> Iterator[Fault]:
+    """One fault, for the newest of the versions that something needs."""
     version = settings.cluster.version
-    if gke_version.parse(version) is None:
-        yield Fault("cluster.version", version, "a GKE version like 1.34 or 1.34.1-gke.1829001", "write '1.34'")
-        return
-    for section in settings.slices:
-        machine = machine_of(section)
-        if machine is not None and not gke_version.at_least(version, minimum_gke(machine)):
-            floor = minimum_gke(machine)
-            yield Fault(
-                "cluster.version", version, f"at least {floor}, which {machine.name} needs", f"write {floor} or later"
-            )
+    needed = [need for need in _floors(settings) if not gke_version.at_least(version, need[0])]
+    if needed:
+        floor, why = max(needed, key=lambda need: gke_version.parse(need[0]) or ())
+        yield Fault("cluster.version", version, f"at least {floor}, which {why}", f"write '{floor}' or later")
 
 
+def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
+    for index, section in enumerate(settings.slices):
+        machine = machine_of(section) if "machine_type" in vars(section) else None
+        if machine is not None:
+            yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
+    yield from capacity_rules.floors(settings)
+
+
+@rule
+def _labels(settings: Settings) -> Iterator[Fault]:
+    count = len(settings.labels)
+    if count > _MOST_LABELS:
+        wanted = f"at most {_MOST_LABELS} labels, Google's limit for a cluster"
+        yield Fault("labels", Described(f"{count} labels"), wanted, f"remove {count - _MOST_LABELS}")
+
+
+@rule
 def _tpu_zones(settings: Settings) -> Iterator[Fault]:
     families = sorted({machine.family for machine in MACHINE_TYPES.values()})
     for family in settings.tpu_zones:
         if family not in families:
-            yield Fault(
-                f"tpuZones.{family}",
-                family,
-                f"a family of machine types: {', '.join(families)}",
-                did_you_mean(family, families, "remove the key"),
-            )
+            wanted = f"a family of machine types: {', '.join(families)}"
+            yield Fault(f"tpuZones.{family}", family, wanted, did_you_mean(family, families, "remove the key"))
 
 
+@rule
 def _charts(settings: Settings, folder: Path) -> Iterator[Fault]:
-    for key, chart in (("kueue", settings.charts.kueue), ("jobset", settings.charts.jobset)):
-        if chart.startswith("oci://"):
-            continue
-        if not (folder / chart / "Chart.yaml").is_file():
-            yield Fault(
-                f"charts.{key}",
-                chart,
-                "an oci:// address, or a folder with a Chart.yaml, relative to Pulumi.yaml",
-                "correct the path, or leave the key out for the released chart (the rehearsal's set-up makes its own)",
-            )
+    for key in ("kueue", "jobset", "kuberay"):
+        if key in vars(settings.charts) and (key != "kuberay" or _kuberay_by_chart(settings)):
+            yield from _chart(f"charts.{key}", getattr(settings.charts, key), folder)
+
+
+def _kuberay_by_chart(settings: Settings) -> bool:
+    return settings.ray.operator == "helm"
+
+
+def _chart(path: str, chart: str, folder: Path) -> Iterator[Fault]:
+    if _REMOTE.fullmatch(chart) is not None or os.path.isfile(folder / chart / "Chart.yaml"):
+        return
+    yield Fault(
+        path,
+        chart,
+        "an oci:// or https:// address, or a folder with a Chart.yaml, relative to Pulumi.yaml",
+        "correct the path, or leave the key out for the released chart (the rehearsal's set-up makes its own)",
+    )

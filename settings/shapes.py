@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from settings.accelerators import MACHINE_TYPES, MachineType, SliceShape
-from settings.model import SliceSection
+from settings.faults import Unsound
+from settings.model import Settings, SliceSection
 
 
 def machine_of(section: SliceSection) -> MachineType | None:
@@ -16,3 +17,41 @@ def shape_of(section: SliceSection) -> SliceShape | None:
     if machine is None or section.topology not in machine.topologies():
         return None
     return SliceShape(machine, section.topology)
+
+
+def certain_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section that has passed the rules."""
+    shape = shape_of(section)
+    if shape is None:
+        raise AssertionError(f"{section.machine_type} {section.topology} passed the rules but has no shape")
+    return shape
+
+
+def system_zones(settings: Settings) -> tuple[str, ...]:
+    """Where the nodes for system pods stand: where the stack says, or beside the slices."""
+    stated = settings.cluster.default_pool.zones
+    return tuple(stated) if stated else tuple(dict.fromkeys(section.zone for section in settings.slices))
+
+
+def sound_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section while the rules are asked: raises Unsound for one that has a fault of its own."""
+    shape = shape_of(section)
+    if shape is None:
+        raise Unsound("topology")
+    return shape
+
+
+def chips_of(section: SliceSection) -> int:
+    """Chips that jobs may use at a time. Raises Unsound for a quota that has a fault of its own."""
+    shape = sound_shape(section)
+    chips = shape.chips * len(section.pools)
+    if section.quota is None:
+        return chips
+    if not shape.chips <= section.quota <= chips or section.quota % shape.chips != 0:
+        raise Unsound("quota")
+    return section.quota
+
+
+def slices_of(section: SliceSection) -> int:
+    """The most slices that one job can have there: a multi-host pool is one slice. Raises Unsound as `chips_of`."""
+    return chips_of(section) // sound_shape(section).chips

@@ -12,11 +12,21 @@ KUEUE_VERSION = "0.19.1"
 KUEUE_CHART = "oci://registry.k8s.io/kueue/charts/kueue"
 KUEUE_IMAGE = "registry.k8s.io/kueue/kueue"
 
+KUBERAY_VERSION = "1.6.1"
+KUBERAY_CHART = "https://ray-project.github.io/kuberay-helm/kuberay-operator"
+KUBERAY_IMAGE = "quay.io/kuberay/operator"
+
 KUEUE_API = "kueue.x-k8s.io/v1beta2"
 """v1beta1 is deprecated and leaves with Kueue 0.20."""
 KUEUE_CONFIG_API = "config.kueue.x-k8s.io/v1beta2"
 JOBSET_API = "jobset.x-k8s.io/v1alpha2"
+RAY_API = "ray.io/v1"
 
 PYTHON_IMAGE = "python:3.12.12-slim-bookworm"
 """jax 0.10 needs Python 3.11 or later; the tutorial's 3.8 image finds no wheel."""
 JAX_REQUIREMENT = "jax[tpu]==0.10.2"
+
+RAY_IMAGE = "rayproject/ray:2.53.0-py311"
+"""Python 3.11, which both jax and this Ray take."""
+RAY_REQUIREMENTS = (JAX_REQUIREMENT, "pandas==2.3.3")
+"""Installed by Ray into a job's environment: the image has no jax, and Ray Train wants pandas."""

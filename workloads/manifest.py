@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.capacity import QUEUED_LABEL
 from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-WAIT_FOR = "pulumi.com/waitFor"
+MAX_RUN_DURATION = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
+"""Kueue copies it to the ProvisioningRequest: for how long the nodes are asked for, in seconds."""
 
 MAX_RESTARTS = 4
 """Not in the stack file: JobSet forbids changing a failure policy by a rule of its CRD, whose error the Kubernetes
@@ -54,10 +56,8 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
 def _metadata(job: JobPlan) -> dict[str, Any]:
     """Exclusive topology puts each slice's pods on a node pool of their own, which is what makes a slice."""
     annotations = {EXCLUSIVE_TOPOLOGY: NODEPOOL_LABEL}
-    if job.awaited:
-        # Kueue suspends a new JobSet and resumes it on admission. The Kubernetes provider reports the object as
-        # created only then, and what depends on it is submitted after that.
-        annotations[WAIT_FOR] = "jsonpath={.spec.suspend}=false"
+    if job.queued and job.max_run_seconds is not None:
+        annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
     return {
         "name": job.name,
         "namespace": job.namespace,
@@ -69,13 +69,19 @@ def _metadata(job: JobPlan) -> dict[str, Any]:
 def _pod(job: JobPlan) -> dict[str, Any]:
     pod: dict[str, Any] = {
         "nodeSelector": job.shape.node_labels,
-        # All TPU nodes carry this taint. GKE is said to add the toleration by itself, without a primary source.
-        "tolerations": [{"key": TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": tolerations(queued=job.queued),
         "containers": [_container(job)],
     }
     if job.privileged:
         pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
     return pod
+
+
+def tolerations(*, queued: bool) -> list[dict[str, str]]:
+    """All TPU nodes carry the first taint (GKE is said to add the toleration by itself, without a primary source), those
+    that only a ProvisioningRequest brings the second one too."""
+    keys = [TPU_RESOURCE, *([QUEUED_LABEL] if queued else [])]
+    return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in keys]
 
 
 def _container(job: JobPlan) -> dict[str, Any]:

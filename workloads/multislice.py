@@ -10,6 +10,7 @@ from pulumi_kubernetes.apiextensions import CustomResource
 
 from components.gate import WebhookGate
 from components.options import child
+from components.turn import Turn
 from settings.model import TimeoutsSection
 from settings.plan import JobPlan
 from workloads.manifest import multislice_jobset
@@ -19,18 +20,18 @@ from workloads.manifest import multislice_jobset
 class MultisliceJobArgs:
     job: JobPlan
     gate: WebhookGate
+    turn: Turn
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
-    """The queue, and the jobs that must have been admitted first."""
+    """The queue, and the jobs that this one follows."""
 
 
 class MultisliceJob(pulumi.ComponentResource):
     """One JobSet in the queue.
 
-    What a user sees of an awaited job: `up` stands at it until Kueue admits it, for at most `timeouts.admission`.
-    When that is over, `up` fails at this job (`failed to fully initialize or become live`), the JobSet stays queued
-    and is recorded, and the next `up` waits for it again without submitting it anew. A finished job stays resumed,
-    so that a later `up` goes past it at once.
+    What a user sees of a job that follows others: `up` stands at it until Kueue has admitted those, for at most
+    `timeouts.admission`. When that is over, `up` fails at this job with Kueue's reason; the others stay queued, and the
+    next `up` goes on waiting.
     """
 
     jobset: CustomResource
@@ -49,7 +50,7 @@ class MultisliceJob(pulumi.ComponentResource):
                 args.after,
                 args.timeouts.admission,
                 args.timeouts.deletion,
-                hooks=args.gate.binding(),
+                hooks=args.turn.binding(args.gate.binding()),
                 # A JobSet's spec is immutable: another spec is another job under the same name. Only our own fields
                 # are compared; what Kueue and JobSet add to the object is theirs and never a difference.
                 replace_on_changes=["spec"],

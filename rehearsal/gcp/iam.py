@@ -6,7 +6,7 @@ import base64
 import re
 
 from rehearsal.gcp import policy, projects
-from rehearsal.gcp.core import Call, Handler, Object, World, already_exists, invalid, not_found, number, stamp
+from rehearsal.gcp.core import Call, Handler, Object, World, already_exists, invalid, not_found, number, page, stamp
 
 KIND = "service-accounts"
 _ID = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])")
@@ -31,7 +31,7 @@ def _account(call: Call) -> Object:
     wanted = call.params["serviceAccountsId"]
     accounts = call.world.store.list(KIND)
     account = next((a for a in accounts if wanted in (a["email"], a["uniqueId"])), None)
-    if account is not None and call.project in ("-", account["projectId"], number(account["projectId"])):
+    if account is not None and call.project in ("-", account["projectId"]):
         return account
     if "@" in wanted:
         raise not_found(f"Service account projects/{call.project}/serviceAccounts/{wanted} does not exist.")
@@ -80,13 +80,7 @@ def _create(call: Call) -> Object:
 def _list(call: Call) -> Object:
     project = _project(call)
     rows = [a for a in call.world.store.list(KIND) if a["projectId"] == project]
-    size, token = call.query.get("pageSize", ""), call.query.get("pageToken", "")
-    count = min(int(size), 100) if size.isdigit() and int(size) > 0 else 20
-    start = int(token) if token.isdigit() else 0
-    page: Object = {"accounts": rows[start : start + count]} if rows[start : start + count] else {}
-    if start + count < len(rows):
-        page["nextPageToken"] = str(start + count)
-    return page
+    return page(call, "accounts", rows, usual=20, most=100)
 
 
 def _patch(call: Call) -> Object:
@@ -125,19 +119,6 @@ def _delete(call: Call) -> Object:
     return {}
 
 
-def _get_policy(call: Call) -> Object:
-    return policy.get_call(call, _account(call)["name"])
-
-
-def _set_policy(call: Call) -> Object:
-    return policy.set_call(call, _account(call)["name"])
-
-
-def _test_permissions(call: Call) -> Object:
-    _account(call)
-    return policy.test_call(call)
-
-
 _VERBS: dict[str, Handler] = {
     "create": _create,
     "get": _account,
@@ -147,8 +128,6 @@ _VERBS: dict[str, Handler] = {
     "enable": _switch(disabled=False),
     "disable": _switch(disabled=True),
     "delete": _delete,
-    "getIamPolicy": _get_policy,
-    "setIamPolicy": _set_policy,
-    "testIamPermissions": _test_permissions,
+    **policy.calls(lambda call: str(_account(call)["name"])),
 }
 HANDLERS: dict[str, Handler] = {f"iam.projects.serviceAccounts.{verb}": handler for verb, handler in _VERBS.items()}

@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 
-from rehearsal.gcp.core import ApiError, Call, Object, World, invalid
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
 
 KIND = "policies"
 VERSIONS = (0, 1, 3)
@@ -131,20 +132,27 @@ def mark_deleted(world: World, member: str, unique_id: str) -> None:
 # -- the three calls ---------------------------------------------------------------------------------------------------
 
 
-def get_call(call: Call, name: str) -> Object:
-    """Answers getIamPolicy, however the version that the caller understands is told."""
-    told = call.query.get("options.requestedPolicyVersion")
-    version = int(told) if told else call.body.get("options", {}).get("requestedPolicyVersion", 1)
-    if version not in VERSIONS:
-        raise invalid(f"Invalid requested policy version: {version}. Must be one of 0, 1 or 3.")
-    return read_policy(call.world, name, version)
+def calls(owner: Callable[[Call], str]) -> dict[str, Handler]:
+    """The three calls by the last part of their ids, for resources that `owner` names. It raises what a missing one is answered with."""
 
+    def get(call: Call) -> Object:
+        """However the version that the caller understands is told."""
+        name, told = owner(call), call.query.get("options.requestedPolicyVersion")
+        version = int(told) if told else call.body.get("options", {}).get("requestedPolicyVersion", 1)
+        if version not in VERSIONS:
+            raise invalid(f"Invalid requested policy version: {version}. Must be one of 0, 1 or 3.")
+        return read_policy(call.world, name, version)
 
-def set_call(call: Call, name: str) -> Object:
-    return write_policy(call.world, name, call.body.get("policy", {}), call.body.get("updateMask", ""))
+    def put(call: Call) -> Object:
+        name = owner(call)
+        if "policy" not in call.body:
+            raise invalid("Request contains an invalid argument.")
+        return write_policy(call.world, name, call.body["policy"], call.body.get("updateMask", ""))
 
+    def test(call: Call) -> Object:
+        """Whoever calls here owns everything, so all permissions that are asked about are held."""
+        owner(call)
+        asked = call.body.get("permissions", [])
+        return {"permissions": asked} if asked else {}
 
-def test_call(call: Call) -> Object:
-    """Whoever calls here owns everything, so all permissions that are asked about are held."""
-    asked = call.body.get("permissions", [])
-    return {"permissions": asked} if asked else {}
+    return {"getIamPolicy": get, "setIamPolicy": put, "testIamPermissions": test}

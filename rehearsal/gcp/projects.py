@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from rehearsal.gcp.core import World, number
+from rehearsal.gcp.core import PROJECT_PARAMETERS, World, number
 
 _ID = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
 KIND = "projects"
@@ -26,3 +27,9 @@ def resolve(world: World, project: str) -> str | None:
         return project
     found = world.store.get(KIND, project) if project.isdigit() else None
     return str(found["projectId"]) if found else None
+
+
+def by_id(world: World, params: Mapping[str, str]) -> dict[str, str]:
+    """A path's parameters, with a project that is named by number under its id. One that is not known stays as it was named."""
+    found = {name: resolve(world, params[name]) for name in PROJECT_PARAMETERS if params.get(name, "").isdigit()}
+    return {**params, **{name: project for name, project in found.items() if project is not None}}

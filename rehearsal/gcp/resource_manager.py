@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehearsal.gcp import policy, projects
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, invalid, number
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, number
 
 CREATED = "2025-01-01T00:00:00.000Z"
 """Projects are not made here; they have been there since this day."""
@@ -32,25 +32,5 @@ def _get(call: Call) -> Object:
     }  # fmt: skip
 
 
-def _get_policy(call: Call) -> Object:
-    return policy.get_call(call, f"projects/{_project(call)}")
-
-
-def _set_policy(call: Call) -> Object:
-    project = _project(call)
-    if "policy" not in call.body:
-        raise invalid("Request contains an invalid argument.")
-    return policy.set_call(call, f"projects/{project}")
-
-
-def _test_permissions(call: Call) -> Object:
-    _project(call)
-    return policy.test_call(call)
-
-
-HANDLERS: dict[str, Handler] = {
-    "cloudresourcemanager.projects.get": _get,
-    "cloudresourcemanager.projects.getIamPolicy": _get_policy,
-    "cloudresourcemanager.projects.setIamPolicy": _set_policy,
-    "cloudresourcemanager.projects.testIamPermissions": _test_permissions,
-}
+_VERBS: dict[str, Handler] = {"get": _get, **policy.calls(lambda call: f"projects/{_project(call)}")}
+HANDLERS: dict[str, Handler] = {f"cloudresourcemanager.projects.{verb}": handler for verb, handler in _VERBS.items()}

@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rehearsal.gcp import compute, container, iam, resource_manager, serviceusage
+from rehearsal.gcp import compute, container, iam, projects, resource_manager, serviceusage
 from rehearsal.gcp.compute.kinds import KINDS
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, Settings, Store, World
+from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
-from rehearsal.gke import nodes
+from rehearsal.gke import autoscaler, capacity, nodes, provisioning
 
 HANDLERS: dict[str, Handler] = {
     **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,
@@ -49,6 +49,7 @@ class Server:
                 traceback.print_exc()
             self.world.resume()
             self.ready.set()
+            threading.Thread(target=autoscaler.keep, args=(self.world,), daemon=True).start()
             nodes.keep(self.world)
 
         threading.Thread(target=work, daemon=True).start()
@@ -57,6 +58,7 @@ class Server:
         admin = [
             Route("/_rehearsal/health", self._health),
             Route("/_rehearsal/faults", self._set_faults, methods=["GET", "PUT", "DELETE"]),
+            Route("/_rehearsal/capacity", self._set_capacity, methods=["GET", "PUT", "DELETE"]),
             Route("/_rehearsal/audit", self._show_audit),
             Route("/_rehearsal/state", self._state),
             Route("/_rehearsal/leftovers", self._leftovers),
@@ -72,7 +74,8 @@ class Server:
 
     def _answer(self, request: Request, raw: bytes) -> Response:
         started, body = time.time(), None
-        path, query = unquote(request.url.path), dict(parse_qsl(request.url.query, keep_blank_values=True))
+        path = unquote(request.url.path)
+        query = Query(tuple(parse_qsl(request.url.query, keep_blank_values=True)))
         found = find(request.method, path)
         try:
             body = _decode(raw)
@@ -86,17 +89,17 @@ class Server:
                 500,
             )
         entry = {
-            "time": started, "verb": request.method, "path": path, "query": query, "method": found[0].id if found else "",
+            "time": started, "verb": request.method, "path": path, "query": query.grouped(), "method": found[0].id if found else "",
             "status": status, "body": body, "agent": request.headers.get("user-agent", ""),
         }  # fmt: skip
         with self._audit_lock, self._audit.open("a") as log:
             log.write(json.dumps(entry) + "\n")
         return JSONResponse(answer, status_code=status)
 
-    def _call(self, found: tuple[Method, dict[str, str]] | None, path: str, query: dict[str, str], body: Any) -> Object:
+    def _call(self, found: tuple[Method, dict[str, str]] | None, path: str, query: Query, body: Any) -> Object:
         if found is None:
             raise ApiError(404, f"The requested URL {path} was not found on this server.")
-        method, params = found
+        method, params = found[0], projects.by_id(self.world, found[1])
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"Method {method.id} is not played by this rehearsal.")
@@ -105,7 +108,7 @@ class Server:
         name = _subject(call)
         if self.world.fault("unavailable", method.id, name):
             raise ApiError(503, "The service is currently unavailable.")
-        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-") and not call.project.isdigit():
+        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-"):
             serviceusage.require_api(self.world, call.project, NEEDED_API[method.api.split(".")[0]])
         return handler(call)
 
@@ -123,6 +126,16 @@ class Server:
         elif request.method == "DELETE":
             self.world.set_faults([])
         return JSONResponse(self.world.faults)
+
+    async def _set_capacity(self, request: Request) -> Response:
+        if request.method == "PUT":
+            wrong = capacity.wrong(stated := _decode(await request.body()))
+            if wrong:
+                return JSONResponse(ApiError(400, wrong).body(), status_code=400)
+            capacity.set_table(self.world, stated)
+        elif request.method == "DELETE":
+            capacity.set_table(self.world, {})
+        return JSONResponse(capacity.table(self.world))
 
     def _show_audit(self, request: Request) -> Response:
         wanted = request.query_params.get("method", "")
@@ -159,7 +172,7 @@ class Server:
         return JSONResponse(found)
 
 
-FAULTS = ("stockout", "quota", "slow", "unavailable")
+FAULTS = ("stockout", "quota", "slow", "unavailable", *provisioning.FAULTS)
 
 
 def _wrong_faults(listed: Any) -> str:
@@ -172,6 +185,8 @@ def _wrong_faults(listed: Any) -> str:
         method = entry.get("match", {}).get("method")
         if method is not None and method not in HANDLERS:
             return f"no API here has the method {method}"
+        if not isinstance(entry.get("after_s", 0), int | float):
+            return f"after_s is a number of seconds: {json.dumps(entry)}"
     return ""
 
 

@@ -17,6 +17,7 @@ from rehearsal.gcp.core import (
     invalid,
     not_found,
     number,
+    page,
     stamp,
 )
 
@@ -95,20 +96,7 @@ def _list(call: Call) -> Object:
     on = enabled(call.world, project)
     rows = [_service(project, api, api in on) for api in sorted(TITLES)]
     rows = [row for row in rows if wanted in ("", f"state:{row['state']}")]
-    start, size = _page(call)
-    page: Object = {"services": rows[start : start + size]} if rows[start : start + size] else {}
-    if start + size < len(rows):
-        page["nextPageToken"] = str(start + size)
-    return page
-
-
-def _page(call: Call) -> tuple[int, int]:
-    """Where the page begins and how many it holds: 50 unless told, never more than 200 (the description of `pageSize`)."""
-    token, size = call.query.get("pageToken", ""), call.query.get("pageSize", "")
-    if token and not token.isdigit():
-        raise invalid("The page token is invalid.")
-    asked = int(size) if size.isdigit() else 0
-    return int(token) if token else 0, min(asked if asked > 0 else 50, 200)
+    return page(call, "services", rows, usual=50, most=200)  # the description of `pageSize`
 
 
 def _get(call: Call) -> Object:
@@ -118,7 +106,7 @@ def _get(call: Call) -> Object:
 
 def _batch_get(call: Call) -> Object:
     project = _project(call)
-    names = [name.rsplit("/", 1)[-1] for name in call.query.get("names", "").split(",") if name]
+    names = [name.rsplit("/", 1)[-1] for name in call.query.all("names")]
     on = enabled(call.world, project)
     return {"services": [_service(project, _known(name), name in on) for name in names]}
 

@@ -33,7 +33,9 @@ def serve(port: int, google: str | None) -> tuple[grpc.Server, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="rehearsal.gcp_provider", description=__doc__)
     parser.add_argument("--port", type=int, default=8086)
-    parser.add_argument("--google", help="where Google's APIs are served (default: Google's own hosts, or GOOGLE_*_CUSTOM_ENDPOINT)")
+    parser.add_argument(
+        "--google", help="where Google's APIs are served (default: Google's own hosts, or GOOGLE_*_CUSTOM_ENDPOINT)"
+    )
     arguments = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     server, _ = serve(arguments.port, arguments.google)

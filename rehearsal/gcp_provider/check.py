@@ -47,7 +47,10 @@ def failures(types: Mapping[str, Property], values: Mapping[str, Any], path: str
             yield from _of_value(types[name].kind, value, join(path, name))
     for name, prop in types.items():
         if prop.required and values.get(name) is None:
-            yield Failure(join(path, name), f'Missing required argument: The argument "{name}" is required, but no definition was found.')
+            yield Failure(
+                join(path, name),
+                f'Missing required argument: The argument "{name}" is required, but no definition was found.',
+            )
 
 
 def _unexpected(name: str, types: Mapping[str, Property]) -> str:
@@ -137,7 +140,9 @@ def _convert(kind: Kind, value: Any) -> Any:
     return value
 
 
-def with_defaults(types: Mapping[str, Property], values: Mapping[str, Any], table: Rules, path: str = "") -> dict[str, Any]:
+def with_defaults(
+    types: Mapping[str, Property], values: Mapping[str, Any], table: Rules, path: str = ""
+) -> dict[str, Any]:
     """The inputs with the schema's defaults, each object saying which were filled in."""
     result: dict[str, Any] = {name: value for name, value in values.items() if name != DEFAULTS}
     filled = []

@@ -56,7 +56,9 @@ class Cloud:
         return found
 
 
-def configured(arguments: Mapping[str, Any], everything: str | None, environment: Mapping[str, str] = os.environ) -> Cloud:
+def configured(
+    arguments: Mapping[str, Any], everything: str | None, environment: Mapping[str, str] = os.environ
+) -> Cloud:
     """A provider from its inputs, as the engine sends them: everything that is not a string comes as JSON text."""
     found: dict[str, Any] = {name: _text(arguments, environment, name) for name in _VARIABLES}
     return Cloud(

@@ -54,11 +54,15 @@ class _Place:
         return Change(self.path, verb, self.rule.force)
 
 
-def changes(types: Mapping[str, Property], state: Mapping[str, Any], wanted: Mapping[str, Any], table: Rules) -> list[Change]:
+def changes(
+    types: Mapping[str, Property], state: Mapping[str, Any], wanted: Mapping[str, Any], table: Rules
+) -> list[Change]:
     return list(_object(types, state, wanted, _Place(table, "", "")))
 
 
-def _object(types: Mapping[str, Property], state: Mapping[str, Any], wanted: Mapping[str, Any], place: _Place) -> Iterator[Change]:
+def _object(
+    types: Mapping[str, Property], state: Mapping[str, Any], wanted: Mapping[str, Any], place: _Place
+) -> Iterator[Change]:
     for name, prop in types.items():
         here = place.inside(name)
         if not here.rule.output:

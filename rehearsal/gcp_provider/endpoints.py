@@ -31,7 +31,9 @@ APIS = {
 _VERSION = re.compile(r"(/compute)?(/(v\d+|beta|alpha)\w*)?/*$")
 
 
-def bases(everything: str | None, arguments: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def bases(
+    everything: str | None, arguments: Mapping[str, Any], environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
     """The address of each API, version and all: the provider's arguments first, then the environment, then `everything`."""
     found = {}
     for name, api in APIS.items():

@@ -31,7 +31,9 @@ def kind_of(token: str) -> Kind:
     if kind is not None:
         return kind
     if has_resource(token):
-        raise ProviderError(f"resource type {token} is not played by the rehearsal's gcp provider; it plays: {', '.join(sorted(KINDS))}")
+        raise ProviderError(
+            f"resource type {token} is not played by the rehearsal's gcp provider; it plays: {', '.join(sorted(KINDS))}"
+        )
     raise ProviderError(f"resource type {token} is not one of the installed pulumi_gcp package")
 
 
@@ -155,7 +157,9 @@ def update(
     return finished(kind, kind.update(job, identity, state, stripped(inputs), changed))
 
 
-def preview_update(kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()) -> dict[str, Any]:
+def preview_update(
+    kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()
+) -> dict[str, Any]:
     wanted = kind.effective(cloud, stripped(inputs))
     changed = diff(kind, cloud, state, inputs, ignored).changes
     gone = {change.path for change in changed if change.verb is diffs.Verb.DELETE}

@@ -24,7 +24,9 @@ class GoogleError(Exception):
     @property
     def is_busy(self) -> bool:
         """Another operation on the same cluster: passes by itself (IsFailedPreconditionError)."""
-        return self.code in (400, 409) and (self.status == "FAILED_PRECONDITION" or "failedPrecondition" in self.reasons)
+        return self.code in (400, 409) and (
+            self.status == "FAILED_PRECONDITION" or "failedPrecondition" in self.reasons
+        )
 
     @property
     def is_transient(self) -> bool:

@@ -31,7 +31,9 @@ def engine_versions(cloud: Cloud, args: Values) -> dict[str, Any]:
         "latestNodeVersion": nodes[0] if nodes else "",
         "releaseChannelDefaultVersion": {name: entry.get("defaultVersion", "") for name, entry in channels.items()},
         "releaseChannelLatestVersion": {name: _newest(entry) for name, entry in channels.items()},
-        "releaseChannelUpgradeTargetVersion": {name: entry.get("upgradeTargetVersion", "") for name, entry in channels.items()},
+        "releaseChannelUpgradeTargetVersion": {
+            name: entry.get("upgradeTargetVersion", "") for name, entry in channels.items()
+        },
     }
 
 

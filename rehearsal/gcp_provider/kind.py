@@ -65,7 +65,9 @@ class Kind(ABC):
         """Its outputs, or None when it is gone. `known` is the state, or what the id says in an import."""
 
     @abstractmethod
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         """Changes it in place."""
 
     @abstractmethod
@@ -98,7 +100,10 @@ class Kind(ABC):
             if match is not None:
                 found = {name: value for name, value in match.groupdict().items() if value is not None}
                 fallbacks = {"project": cloud.project, "region": cloud.region, "location": cloud.region}
-                return {**{name: value for name, value in fallbacks.items() if name in self.types.inputs and value}, **found}
+                return {
+                    **{name: value for name, value in fallbacks.items() if name in self.types.inputs and value},
+                    **found,
+                }
         forms = ", ".join(re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", pattern) for pattern in self.ids)
         raise ProviderError(f'Import id "{identity}" doesn\'t match any of the accepted formats: {forms}')
 

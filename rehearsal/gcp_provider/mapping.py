@@ -130,7 +130,9 @@ def inputs_from(
         elif name in types and name in outputs and not (is_zero(outputs[name]) and not is_zero(value)):
             suppress = table.get(join(path, name), PLAIN).suppress
             same = suppress is not None and suppress(outputs[name], value)
-            result[name] = value if same else _as_stated(value, outputs[name], types[name].kind, table, join(path, name))
+            result[name] = (
+                value if same else _as_stated(value, outputs[name], types[name].kind, table, join(path, name))
+            )
     return result
 
 

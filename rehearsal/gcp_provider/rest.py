@@ -59,7 +59,9 @@ class Rest:
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
 
-    def call(self, api: str, verb: str, path: str, body: Any = None, patience: Patience | None = None, **query: Any) -> dict[str, Any]:
+    def call(
+        self, api: str, verb: str, path: str, body: Any = None, patience: Patience | None = None, **query: Any
+    ) -> dict[str, Any]:
         """One call, repeated while the server is too busy to answer it. Raises GoogleError."""
         limit = Patience(_TRANSIENT_S, patience.cancelled if patience is not None else threading.Event())
         for pause in pauses():

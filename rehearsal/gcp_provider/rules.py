@@ -41,7 +41,9 @@ PLAIN = Rule()
 Rules = Mapping[str, Rule]
 """By dotted path in Pulumi's names; no indices: `nodeConfig.guestAccelerators.count`."""
 
-_FLAGS = frozenset({"force", "computed", "output", "unordered", "single", "local", "write_only", "zero", "secret", "unplayed"})
+_FLAGS = frozenset(
+    {"force", "computed", "output", "unordered", "single", "local", "write_only", "zero", "secret", "unplayed"}
+)
 
 
 def rules(flags: str, *paths: str, **other: Any) -> dict[str, Rule]:

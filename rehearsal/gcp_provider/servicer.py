@@ -57,7 +57,9 @@ def _abort_initialised(context: grpc.ServicerContext, request: Any, error: InitE
     """The resource is there and goes into the state; the reasons make the next `up` update it."""
     kind = engine.kind_of(_token(request.urn))
     detail = provider_pb2.ErrorResourceInitFailed(
-        id=error.resource_id, properties=wire.encode(engine.finished(kind, error.outputs)), reasons=[one_error(error.reason)]
+        id=error.resource_id,
+        properties=wire.encode(engine.finished(kind, error.outputs)),
+        reasons=[one_error(error.reason)],
     )
     packed = AnyMessage()
     packed.Pack(detail)
@@ -120,7 +122,9 @@ class Provider(ResourceProviderServicer):
         cloud = configured(known, self._google)
         with self._guard:
             self._clouds[context.peer()] = self._latest = cloud
-        return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True)
+        return provider_pb2.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
+        )
 
     def Cancel(self, request: Any, context: Any) -> Empty:
         self._cloud(context).cancelled.set()
@@ -184,7 +188,9 @@ class Provider(ResourceProviderServicer):
         if request.preview:
             outputs = engine.preview_update(kind, cloud, state, inputs, list(request.ignoreChanges))
         else:
-            outputs = engine.update(kind, cloud, request.id, state, inputs, request.timeout, list(request.ignoreChanges))
+            outputs = engine.update(
+                kind, cloud, request.id, state, inputs, request.timeout, list(request.ignoreChanges)
+            )
         return provider_pb2.UpdateResponse(properties=_outputs(outputs, secrets))
 
     @_answering

@@ -41,7 +41,7 @@ def apply(world: World, pool: Object) -> None:
     cluster = _cluster(world, pool)
     if world.settings.backend is None or "_kubeconfig" not in cluster:
         return
-    wanted = dict(shapes.node_names(pool))
+    wanted = _booted(pool)
     with _api(cluster) as core:
         present = {n.metadata.name: n for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
         machine = pool["config"]["machineType"]
@@ -54,6 +54,12 @@ def apply(world: World, pool: Object) -> None:
                 else:
                     _relabel(core, pool, present[name], zone)
         _await_ready(core, set(wanted))
+
+
+def _booted(pool: Object) -> dict[str, str]:
+    """Zones by the names of the nodes that should be there by now."""
+    now = time.time()
+    return {name: member.zone for name, member in shapes.named(pool).items() if member.ready_at <= now}
 
 
 def _register(core: client.CoreV1Api, cluster: Object, pool: Object, name: str, zone: str) -> None:
@@ -102,29 +108,42 @@ def remove(world: World, pool: Object) -> None:
     if world.settings.backend is None or "_kubeconfig" not in cluster:
         return
     with _api(cluster) as core:
-        _drain_and_remove(
-            core, [n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items]
-        )
+        with _lock:  # a node that is being registered at this moment is seen; later ones see the pool's status
+            there = core.list_node(label_selector=f"{POOL}={pool['name']}").items
+        _drain_and_remove(core, [n.metadata.name for n in there])
+
+
+def retire(world: World, pool: Object, names: list[str]) -> None:
+    """Takes away nodes that the pool no longer has: drained as Google does it before it stops a machine."""
+    cluster = _cluster(world, pool)
+    if "_kubeconfig" in cluster:
+        with _api(cluster) as core:
+            _drain_and_remove(core, names)
 
 
 def _drain_and_remove(core: client.CoreV1Api, names: list[str]) -> None:
-    """Cordons the nodes, deletes their pods with their own grace, and takes the nodes away when the pods are gone."""
+    """Cordons the nodes, deletes their pods with their own grace, and takes the nodes away when the pods are gone. Pods of DaemonSets go
+    with their node: deleted before it, they would come back."""
     for name in names:
-        core.patch_node(name, {"spec": {"unschedulable": True}})
+        _tolerating_absence(core.patch_node, name, {"spec": {"unschedulable": True}})
     for name in names:
-        for pod in core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={name}").items:
+        for pod in _drained(core, name):
             _tolerating_absence(core.delete_namespaced_pod, pod.metadata.name, pod.metadata.namespace)
     deadline = time.monotonic() + DRAIN_TIMEOUT_S
     while names and time.monotonic() < deadline:
-        left = [n for n in names if core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={n}").items]
-        if not left:
+        if not any(_drained(core, name) for name in names):
             break
         time.sleep(0.2)
     for name in names:
         _tolerating_absence(core.delete_node, name)
 
 
-def _tolerating_absence(call: Any, *arguments: str) -> None:
+def _drained(core: client.CoreV1Api, node: str) -> list[Any]:
+    pods = core.list_pod_for_all_namespaces(field_selector=f"spec.nodeName={node}").items
+    return [p for p in pods if not any(o.kind == "DaemonSet" for o in p.metadata.owner_references or [])]
+
+
+def _tolerating_absence(call: Any, *arguments: Any) -> None:
     try:
         call(*arguments)
     except client.ApiException as error:
@@ -137,15 +156,16 @@ def keep(world: World) -> None:
     while not world.over.wait(KEEP_EVERY_S):
         for name in world.store.names("pools"):
             try:
-                _repair(world, name)
+                repair(world, name)
             except (client.ApiException, HTTPError, OSError):
                 continue  # the control plane is away; the next round looks again
             except Exception:  # noqa: BLE001 this loop must outlive any surprise
                 traceback.print_exc()
 
 
-def _repair(world: World, name: str) -> None:
-    """Looks at the pool only under the lock under which nodes change, so that it never brings back what a resize took away."""
+def repair(world: World, name: str) -> None:
+    """Registers the nodes that a pool should have by now and that are not there. It looks at the pool only under the lock under which
+    nodes change, so that it never brings back what a resize took away."""
     with _lock:
         pool = world.store.get("pools", name) or {}
         cluster = _cluster(world, pool) if pool else {}
@@ -153,6 +173,6 @@ def _repair(world: World, name: str) -> None:
             return
         with _api(cluster) as core:
             present = {n.metadata.name for n in core.list_node(label_selector=f"{POOL}={pool['name']}").items}
-            for node, zone in shapes.node_names(pool):
+            for node, zone in _booted(pool).items():
                 if node not in present:
                     _register(core, cluster, pool, node, zone)

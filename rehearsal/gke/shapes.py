@@ -11,23 +11,32 @@ from typing import Any
 
 from rehearsal.gcp.core import Object, number
 from rehearsal.gcp.machines import MACHINES, Machine, region_of
+from rehearsal.gke import members
+from rehearsal.gke.members import Member
 from rehearsal.network import ClusterNetwork
 
 _LETTERS = "0123456789bcdfghjklmnpqrstvwxz"
 PODS = 110
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+"""A taint's effect in GKE's API, and in Kubernetes."""
 LABELS_APPLIED = "node.gke.io/last-applied-node-labels"
 TAINTS_APPLIED = "node.gke.io/last-applied-node-taints"
+REQUEST = "autoscaling.gke.io/provisioning-request"
+"""The label of a node that came for a ProvisioningRequest: the name of its resize request."""
 
 
 def node_names(pool: Object) -> list[tuple[str, str]]:
     """(name, zone) of each node that the pool should have."""
+    return [(name, member.zone) for name, member in named(pool).items()]
+
+
+def named(pool: Object) -> dict[str, Member]:
+    """The pool's members by the names of their nodes."""
     cluster = pool["_cluster"].rsplit("/", 1)[-1]
     digest = hashlib.sha256(pool["_name"].encode()).hexdigest()[:8]
     tpu = bool(MACHINES[pool["config"]["machineType"]].chips)
     stem = f"gke-tpu-{digest}" if tpu else f"gke-{cluster[:13].rstrip('-')}-{pool['name'][:14].rstrip('-')}-{digest}"
-    return [
-        (f"{stem}-{_suffix(pool['_name'], zone, n)}", zone) for zone in pool["locations"] for n in range(pool["_size"])
-    ]
+    return {f"{stem}-{_suffix(pool['_name'], member.zone, member.n)}": member for member in members.of(pool)}
 
 
 def _suffix(pool: str, zone: str, n: int) -> str:
@@ -71,7 +80,9 @@ def labels(pool: Object, node: str, zone: str) -> dict[str, str]:
         "topology.kubernetes.io/region": region_of(zone),
         "topology.kubernetes.io/zone": zone,
     }
-    return {**found, **_tpu_labels(pool, machine), **_capacity_labels(pool), **config.get("labels", {})}
+    member = named(pool).get(node)
+    request = {REQUEST: member.request} if member is not None and member.request else {}
+    return {**found, **_tpu_labels(pool, machine), **_capacity_labels(pool), **request, **config.get("labels", {})}
 
 
 def _tpu_labels(pool: Object, machine: Machine) -> dict[str, str]:
@@ -97,11 +108,18 @@ def _capacity_labels(pool: Object) -> dict[str, str]:
 
 
 def taints(pool: Object) -> list[dict[str, str]]:
-    effects = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+    """The pool's own taints, and GKE's where the pool does not state the same: Google's cluster-toolkit states `google.com/tpu` on
+    its TPU pools (modules/internal/tpu-definition), and a node cannot register with two taints of one key and effect."""
     found = [
-        {"key": t["key"], "value": t.get("value", ""), "effect": effects[t["effect"]]}
+        {"key": t["key"], "value": t.get("value", ""), "effect": EFFECTS[t["effect"]]}
         for t in pool["config"].get("taints", [])
     ]
+    return [*found, *(taint for taint in _googles_taints(pool) if taint not in found)]
+
+
+def _googles_taints(pool: Object) -> list[dict[str, str]]:
+    """What GKE puts on the nodes of a pool by itself."""
+    found = []
     if MACHINES[pool["config"]["machineType"]].chips:
         found.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
     if pool.get("queuedProvisioning", {}).get("enabled"):

@@ -126,3 +126,10 @@ def cluster(gcp: Gcp) -> Gcp:
     """A server with the cluster `demo`, which has one ordinary node."""
     gcp.run("POST", f"{LOCATION}/clusters", {"cluster": {"name": "demo", "initialNodeCount": 1}})
     return gcp
+
+
+@pytest.fixture
+def net(gcp: Gcp) -> Gcp:
+    """A server with the custom network `net`."""
+    gcp.run("POST", f"/compute/v1/projects/{PROJECT}/global/networks", {"name": "net", "autoCreateSubnetworks": False})
+    return gcp

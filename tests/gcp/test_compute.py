@@ -7,27 +7,9 @@ import time
 import pytest
 
 from tests.gcp.conftest import LOCATION, PROJECT, Gcp
+from tests.gcp.net import ADDRESSES, COMPUTE, FIREWALLS, LINKS, NET, NETWORKS, PODS, REGION, ROUTERS, SUBNETS, subnet
 
 pytestmark = pytest.mark.unit
-
-COMPUTE = f"/compute/v1/projects/{PROJECT}"
-LINKS = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}"
-NETWORKS, FIREWALLS = f"{COMPUTE}/global/networks", f"{COMPUTE}/global/firewalls"
-REGION = f"{COMPUTE}/regions/us-west4"
-SUBNETS, ROUTERS, ADDRESSES = (f"{REGION}/{plural}" for plural in ("subnetworks", "routers", "addresses"))
-NET = f"{LINKS}/global/networks/net"
-PODS = {"rangeName": "pods", "ipCidrRange": "10.4.0.0/14"}
-
-
-def subnet(name: str = "nodes", cidr: str = "10.0.0.0/20", *secondary: dict) -> dict:
-    return {"name": name, "ipCidrRange": cidr, "network": NET, "secondaryIpRanges": list(secondary)}
-
-
-@pytest.fixture
-def net(gcp: Gcp) -> Gcp:
-    """A server with the custom network `net`."""
-    gcp.run("POST", NETWORKS, {"name": "net", "autoCreateSubnetworks": False})
-    return gcp
 
 
 def test_an_operation_tells_of_its_target(gcp: Gcp) -> None:
@@ -36,8 +18,12 @@ def test_an_operation_tells_of_its_target(gcp: Gcp) -> None:
     assert operation["targetLink"] == NET and operation["status"] == "RUNNING"
     assert operation["selfLink"] == f"{LINKS}/global/operations/{operation['name']}"
     waited = gcp.ok("POST", f"{COMPUTE}/global/operations/{operation['name']}/wait")
-    assert (waited["status"], waited["progress"], waited["targetId"]) == ("DONE", 100, gcp.ok("GET", f"{NETWORKS}/net")["id"])
-    listed = gcp.ok("GET", f"{COMPUTE}/global/operations?filter=name=\"{operation['name']}\"")
+    assert (waited["status"], waited["progress"], waited["targetId"]) == (
+        "DONE",
+        100,
+        gcp.ok("GET", f"{NETWORKS}/net")["id"],
+    )
+    listed = gcp.ok("GET", f'{COMPUTE}/global/operations?filter=name="{operation["name"]}"')
     assert listed["items"] == [waited]
 
 
@@ -73,7 +59,11 @@ def test_a_resource_is_not_changed_while_an_operation_is_on_it(net: Gcp) -> None
 def test_subnetworks_read_back_and_change(net: Gcp) -> None:
     net.run("POST", SUBNETS, subnet("nodes", "10.0.0.0/20", PODS))
     read = net.ok("GET", f"{SUBNETS}/nodes")
-    assert read["gatewayAddress"] == "10.0.0.1" and read["network"] == NET and read["region"] == f"{LINKS}/regions/us-west4"
+    assert (
+        read["gatewayAddress"] == "10.0.0.1"
+        and read["network"] == NET
+        and read["region"] == f"{LINKS}/regions/us-west4"
+    )
     assert (read["purpose"], read["stackType"], read["privateIpGoogleAccess"]) == ("PRIVATE", "IPV4_ONLY", False)
     net.run("POST", f"{SUBNETS}/nodes/setPrivateIpGoogleAccess", {"privateIpGoogleAccess": True})
     change = {"fingerprint": read["fingerprint"], "secondaryIpRanges": []}
@@ -99,7 +89,10 @@ def test_subnetworks_read_back_and_change(net: Gcp) -> None:
         ({**subnet("b", "10.1.0.0/24"), "network": NET + "x"}, "The referenced network resource cannot be found."),
         ({**subnet("b", "10.1.0.0/24"), "network": "net"}, "The URL is malformed."),
         ({"name": "b", "network": NET}, "Required field 'resource.ipCidrRange' not specified"),
-        (subnet("b", "10.1.0.0/24", {**PODS, "ipCidrRange": "10.2.0.0/24"}, {**PODS, "ipCidrRange": "10.3.0.0/24"}), "unique"),
+        (
+            subnet("b", "10.1.0.0/24", {**PODS, "ipCidrRange": "10.2.0.0/24"}, {**PODS, "ipCidrRange": "10.3.0.0/24"}),
+            "unique",
+        ),
     ],
 )
 def test_a_subnetwork_that_cannot_be_is_refused(net: Gcp, body: dict, words: str) -> None:
@@ -203,7 +196,7 @@ def test_resource_policies(gcp: Gcp) -> None:
 def test_lists_filter_page_and_gather(net: Gcp) -> None:
     for n in range(3):
         net.run("POST", SUBNETS, subnet(f"s{n}", f"10.{n}.0.0/24"))
-    one = net.ok("GET", f"{SUBNETS}?filter=(name eq \"s1\")")
+    one = net.ok("GET", f'{SUBNETS}?filter=(name eq "s1")')
     assert [row["name"] for row in one["items"]] == ["s1"]
     page = net.ok("GET", f"{SUBNETS}?maxResults=2")
     rest = net.ok("GET", f"{SUBNETS}?maxResults=2&pageToken={page['nextPageToken']}")

@@ -22,6 +22,9 @@ SLICE: dict[str, Any] = {
 }
 
 
+OF_TPU = {"key": "google.com/tpu", "value": "present", "effect": "NO_SCHEDULE"}
+
+
 def changed(**fields: Any) -> dict[str, Any]:
     """The slice pool with fields changed; `config__x` goes into its node config, None takes a field away."""
     pool = copy.deepcopy(SLICE)
@@ -69,6 +72,15 @@ def test_without_the_api_nothing_is_created(bare: Gcp) -> None:
         (changed(queuedProvisioning={"enabled": True}), "Queued_provisioning doesn't support TPUs."),
         (changed(autoscaling={"enabled": True, "maxNodeCount": 2, "totalMaxNodeCount": 2}), "both per-zone and total"),
         (
+            changed(config__taints=[{**OF_TPU, "value": "other"}]),
+            "Found more than one taint with key google.com/tpu and effect NO_SCHEDULE.",
+        ),
+        (
+            changed(config__taints=[{**OF_TPU, "key": "a"}, {**OF_TPU, "key": "a"}]),
+            "Found more than one taint with key a and effect NO_SCHEDULE.",
+        ),
+        (changed(config__taints=[{"key": "a", "value": "b"}]), "must have a key, and NO_SCHEDULE"),
+        (
             changed(config__spot=True, config__reservationAffinity={"consumeReservationType": "ANY_RESERVATION"}),
             "NO_RESERVATION",
         ),
@@ -77,6 +89,13 @@ def test_without_the_api_nothing_is_created(bare: Gcp) -> None:
 def test_a_pool_that_cannot_be_is_refused_at_once(cluster: Gcp, pool: dict[str, Any], words: str) -> None:
     assert words in cluster.refused(400, "POST", f"{CLUSTER}/nodePools", {"nodePool": pool})
     assert [p["name"] for p in cluster.ok("GET", f"{CLUSTER}/nodePools")["nodePools"]] == ["default-pool"]
+
+
+def test_a_pool_may_state_the_taint_that_gke_adds(cluster: Gcp) -> None:
+    cluster.run("POST", f"{CLUSTER}/nodePools", {"nodePool": changed(config__taints=[OF_TPU])})
+    assert cluster.ok("GET", f"{CLUSTER}/nodePools/nodepool1")["config"]["taints"] == [OF_TPU]
+    other = {"taints": {"taints": [OF_TPU, {**OF_TPU, "effect": "NO_EXECUTE"}]}}
+    cluster.run("PUT", f"{CLUSTER}/nodePools/nodepool1", other)
 
 
 def test_what_google_does_not_know_is_refused_in_its_words(cluster: Gcp) -> None:

@@ -124,6 +124,47 @@ def test_the_api_must_be_enabled(bare: Gcp) -> None:
     assert answer["error"]["details"][0]["reason"] == "SERVICE_DISABLED"
 
 
+def test_a_project_may_be_named_by_its_number(gcp: Gcp) -> None:
+    digits = gcp.ok("GET", f"/v1/projects/{PROJECT}")["projectNumber"]
+    by_number = CLUSTERS.replace(PROJECT, digits)
+    gcp.run("POST", by_number, cluster())
+    assert gcp.ok("GET", f"{by_number}/c") == gcp.ok("GET", f"{CLUSTERS}/c")
+    assert gcp.ok("GET", f"/compute/v1/projects/{digits}/zones/us-west4-a")["selfLink"].endswith(
+        f"{PROJECT}/zones/us-west4-a"
+    )
+    account = gcp.ok("POST", f"/v1/projects/{digits}/serviceAccounts", {"accountId": "by-number"})
+    assert gcp.ok("GET", f"/v1/projects/{digits}/serviceAccounts/{account['email']}")["projectId"] == PROJECT
+
+
+def test_an_api_that_is_off_is_off_for_a_number_too(bare: Gcp) -> None:
+    digits = bare.ok("GET", f"/v1/projects/{PROJECT}")["projectNumber"]
+    for path in (
+        CLUSTERS.replace(PROJECT, digits),
+        f"/compute/v1/projects/{digits}/zones",
+        f"/v1/projects/{digits}/serviceAccounts",
+    ):
+        assert f"has not been used in project {digits} before" in bare.refused(403, "GET", path)
+
+
+@pytest.mark.parametrize("name", ["123456789012", "Bad_Name"])
+def test_a_project_that_is_not_there_is_refused(gcp: Gcp, name: str) -> None:
+    words = f"Project lookup error: permission denied on resource 'projects/{name}' (or it may not exist)."
+    assert gcp.refused(403, "GET", CLUSTERS.replace(PROJECT, name)) == words
+    assert gcp.refused(403, "POST", CLUSTERS.replace(PROJECT, name), cluster()) == words
+
+
+def test_legacy_authorization_is_switched_by_either_path(gcp: Gcp) -> None:
+    gcp.run("POST", CLUSTERS, cluster())
+    gcp.run("POST", f"{CLUSTERS}/c:setLegacyAbac", {"enabled": True})
+    assert gcp.ok("GET", f"{CLUSTERS}/c")["legacyAbac"] == {"enabled": True}
+    zonal = f"/v1/projects/{PROJECT}/zones/us-west4"
+    gcp.run("POST", f"{zonal}/clusters/c/legacyAbac", {"enabled": False})
+    assert gcp.ok("GET", f"{CLUSTERS}/c")["legacyAbac"] == {}
+    limits = {"enabled": True, "minNodeCount": 1, "maxNodeCount": 2}
+    gcp.run("POST", f"{zonal}/clusters/c/nodePools/default-pool/autoscaling", {"autoscaling": limits})
+    assert gcp.ok("GET", f"{CLUSTERS}/c/nodePools/default-pool")["autoscaling"] == limits
+
+
 def test_older_paths_by_zone_reach_the_same_clusters(gcp: Gcp) -> None:
     zonal = f"/v1/projects/{PROJECT}/zones/us-west4-a/clusters"
     gcp.run("POST", zonal, cluster())

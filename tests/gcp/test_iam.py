@@ -19,7 +19,11 @@ def create(gcp: Gcp, name: str = "tpu-nodes") -> dict:
 
 def test_an_account_reads_back_by_address_and_by_unique_id(gcp: Gcp) -> None:
     made = create(gcp)
-    assert (made["email"], made["displayName"], made["name"]) == (EMAIL, "nodes", f"projects/{PROJECT}/serviceAccounts/{EMAIL}")
+    assert (made["email"], made["displayName"], made["name"]) == (
+        EMAIL,
+        "nodes",
+        f"projects/{PROJECT}/serviceAccounts/{EMAIL}",
+    )
     assert len(made["uniqueId"]) == 21 and made["uniqueId"].isdigit()
     assert gcp.ok("GET", f"{ACCOUNTS}/{EMAIL}") == made
     assert gcp.ok("GET", f"/v1/projects/-/serviceAccounts/{made['uniqueId']}") == made
@@ -54,7 +58,11 @@ def test_lists_come_in_pages(gcp: Gcp) -> None:
         create(gcp, f"account-{n}")
     page = gcp.ok("GET", f"{ACCOUNTS}?pageSize=2")
     rest = gcp.ok("GET", f"{ACCOUNTS}?pageSize=2&pageToken={page['nextPageToken']}")
-    assert [a["email"].split("@")[0] for a in page["accounts"] + rest["accounts"]] == ["account-0", "account-1", "account-2"]
+    assert [a["email"].split("@")[0] for a in page["accounts"] + rest["accounts"]] == [
+        "account-0",
+        "account-1",
+        "account-2",
+    ]
     assert "nextPageToken" not in rest
 
 

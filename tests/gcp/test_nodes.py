@@ -54,6 +54,15 @@ def test_taints_of_tpu_of_queued_and_of_the_pool() -> None:
     ]
 
 
+@pytest.mark.parametrize(("stated", "value"), [("google.com/tpu", "present"), ("cloud.google.com/gke-queued", "true")])
+def test_a_taint_that_the_pool_states_and_gke_adds_is_there_once(stated: str, value: str) -> None:
+    own = {"key": stated, "value": value, "effect": "NO_SCHEDULE"}
+    queued = {**pool(taints=[own]), "queuedProvisioning": {"enabled": True}}
+    found = [(t["key"], t["value"]) for t in shapes.taints(queued)]
+    assert sorted(found) == [("cloud.google.com/gke-queued", "true"), ("google.com/tpu", "present")]
+    assert shapes.applied(queued)["node.gke.io/last-applied-node-taints"].count(stated) == 1
+
+
 @pytest.mark.parametrize(
     ("config", "kind"),
     [

@@ -74,6 +74,14 @@ def test_unknown_apis_projects_filters_and_long_lists_are_refused(bare: Gcp) -> 
     assert "No more than 20" in bare.refused(400, "POST", f"{SERVICES}:batchEnable", many)
 
 
+def test_several_apis_are_asked_about_by_repeating_a_parameter(gcp: Gcp) -> None:
+    names_of = "&".join(f"names=projects/{PROJECT}/services/{api}" for api in (COMPUTE, "dns.googleapis.com"))
+    found = gcp.ok("GET", f"{SERVICES}:batchGet?{names_of}")["services"]
+    assert [service["config"]["name"] for service in found] == [COMPUTE, "dns.googleapis.com"]
+    last = gcp.ok("GET", "/_rehearsal/audit?method=batchGet")[-1]
+    assert last["query"] == {"names": [f"projects/{PROJECT}/services/{api}" for api in (COMPUTE, "dns.googleapis.com")]}
+
+
 def test_a_project_is_known_by_its_number_too(gcp: Gcp) -> None:
     digits = gcp.ok("GET", f"/v1/projects/{PROJECT}")["projectNumber"]
     by_number = gcp.ok("GET", f"/v1/projects/{digits}/services/{CONTAINER}")

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp.core.discovery import find
+from rehearsal.gcp.core.discovery import find, methods
 from rehearsal.gcp.core.errors import ApiError
 from rehearsal.gcp.core.validation import check
+from rehearsal.gcp.server import HANDLERS
 
 pytestmark = pytest.mark.unit
 
@@ -67,3 +68,7 @@ def test_other_forms_of_the_same_are_read_as_one() -> None:
         {"initial_node_count": "2", "config": {"disk_size_gb": 50, "spot": None}, "selfLink": "x", "status": "ERROR"}
     )
     assert found == {"initialNodeCount": 2, "config": {"diskSizeGb": 50}}
+
+
+def test_every_call_that_is_played_is_one_of_google_s() -> None:
+    assert sorted(set(HANDLERS) - {method.id for method in methods()}) == []

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +10,12 @@ from typing import Any
 import grpc
 import pytest
 import requests
-import uvicorn
 from pulumi.runtime.proto import provider_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
-from rehearsal.gcp.core import Settings
-from rehearsal.gcp.server import Server
 from rehearsal.gcp_provider import wire
 from rehearsal.gcp_provider.__main__ import serve
-
-PROJECT = "tests-project"
-_SCALE = 0.0005
+from tests.gcp.conftest import PROJECT, Gcp
 
 
 @dataclass(frozen=True)
@@ -33,17 +25,29 @@ class Engine:
     stub: Any
     google: str
 
+    def configure(self, **arguments: Any) -> None:
+        """Sets the provider up anew, with these arguments beside its project and region."""
+        args = wire.encode({"project": PROJECT, "region": "us-west4", **arguments})
+        assert self.stub.Configure(provider_pb2.ConfigureRequest(args=args, acceptSecrets=True)).supportsPreview
+
     def urn(self, token: str, name: str) -> str:
         return f"urn:pulumi:dev::tests::{token}::{name}"
 
-    def check(self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
+    def check(
+        self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], list[str]]:
         request = provider_pb2.CheckRequest(
-            urn=self.urn(token, name), news=wire.encode(news), olds=wire.encode(olds if olds is not None else {}), randomSeed=b"seed"
+            urn=self.urn(token, name),
+            news=wire.encode(news),
+            olds=wire.encode(olds if olds is not None else {}),
+            randomSeed=b"seed",
         )
         answer = self.stub.Check(request)
         return wire.decode(answer.inputs)[0], [f"{f.property}: {f.reason}" for f in answer.failures]
 
-    def create(self, token: str, name: str, news: dict[str, Any], preview: bool = False) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    def create(
+        self, token: str, name: str, news: dict[str, Any], preview: bool = False
+    ) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """(id, outputs, inputs)"""
         inputs, failures = self.check(token, name, news)
         assert failures == []
@@ -51,17 +55,27 @@ class Engine:
         answer = self.stub.Create(request)
         return answer.id, wire.decode(answer.properties)[0], inputs
 
-    def diff(self, token: str, identity: str, state: dict[str, Any], news: dict[str, Any], ignored: tuple[str, ...] = ()) -> Any:
+    def diff(
+        self, token: str, identity: str, state: dict[str, Any], news: dict[str, Any], ignored: tuple[str, ...] = ()
+    ) -> Any:
         request = provider_pb2.DiffRequest(
-            id=identity, urn=self.urn(token, "x"), olds=wire.encode(state), news=wire.encode(news), ignoreChanges=ignored
+            id=identity,
+            urn=self.urn(token, "x"),
+            olds=wire.encode(state),
+            news=wire.encode(news),
+            ignoreChanges=ignored,
         )
         return self.stub.Diff(request)
 
     def update(self, token: str, identity: str, state: dict[str, Any], news: dict[str, Any]) -> dict[str, Any]:
-        request = provider_pb2.UpdateRequest(id=identity, urn=self.urn(token, "x"), olds=wire.encode(state), news=wire.encode(news))
+        request = provider_pb2.UpdateRequest(
+            id=identity, urn=self.urn(token, "x"), olds=wire.encode(state), news=wire.encode(news)
+        )
         return wire.decode(self.stub.Update(request).properties)[0]
 
-    def read(self, token: str, identity: str, state: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    def read(
+        self, token: str, identity: str, state: dict[str, Any], inputs: dict[str, Any]
+    ) -> tuple[str, dict[str, Any], dict[str, Any]]:
         request = provider_pb2.ReadRequest(
             id=identity, urn=self.urn(token, "x"), properties=wire.encode(state), inputs=wire.encode(inputs)
         )
@@ -69,7 +83,9 @@ class Engine:
         return answer.id, wire.decode(answer.properties)[0], wire.decode(answer.inputs)[0]
 
     def delete(self, token: str, identity: str, state: dict[str, Any]) -> None:
-        self.stub.Delete(provider_pb2.DeleteRequest(id=identity, urn=self.urn(token, "x"), properties=wire.encode(state)))
+        self.stub.Delete(
+            provider_pb2.DeleteRequest(id=identity, urn=self.urn(token, "x"), properties=wire.encode(state))
+        )
 
     def audit(self, method: str) -> list[dict[str, Any]]:
         """The calls that Google's server saw, by a part of their method's name."""
@@ -78,34 +94,19 @@ class Engine:
 
 @pytest.fixture
 def google(tmp_path: Path) -> Iterator[str]:
-    server = Server(tmp_path / "google", Settings(time_scale=_SCALE))
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    runner = uvicorn.Server(uvicorn.Config(server.app(), log_level="warning", access_log=False, lifespan="off"))
-    thread = threading.Thread(target=runner.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
+    server = Gcp(tmp_path / "google")
     server.start()
-    while not runner.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    runner.should_exit = True
-    thread.join(10)
-
-
-def attach(base: str) -> tuple[Any, grpc.Channel, ResourceProviderStub]:
-    server, port = serve(0, base)
-    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-    stub = ResourceProviderStub(channel)
-    args = wire.encode({"project": PROJECT, "region": "us-west4"})
-    answer = stub.Configure(provider_pb2.ConfigureRequest(args=args, acceptSecrets=True))
-    assert answer.supportsPreview
-    return server, channel, stub
+    yield server.base
+    server.kill()
 
 
 @pytest.fixture
 def engine(google: str) -> Iterator[Engine]:
-    server, channel, stub = attach(google)
-    yield Engine(stub, google)
+    server, port = serve(0, google)
+    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+    found = Engine(ResourceProviderStub(channel), google)
+    found.configure()
+    yield found
     channel.close()
     server.stop(None)
 
@@ -114,13 +115,7 @@ SERVICE = "gcp:projects/service:Service"
 
 
 @pytest.fixture
-def ready(engine: Engine) -> Engine:
+def ready(tmp_path: Path, engine: Engine) -> Engine:
     """With the APIs on that clusters need."""
-    body = {"serviceIds": [f"{api}.googleapis.com" for api in ("compute", "container", "iam")]}
-    answer = requests.post(f"{engine.google}/v1/projects/{PROJECT}/services:batchEnable", json=body, timeout=10)
-    answer.raise_for_status()
-    operation = answer.json()
-    while not operation.get("done", False):
-        time.sleep(0.02)
-        operation = requests.get(f"{engine.google}/v1/{operation['name']}", timeout=10).json()
+    Gcp(tmp_path, engine.google).enable("compute", "container", "iam")
     return engine

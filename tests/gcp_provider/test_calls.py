@@ -74,7 +74,9 @@ def test_an_operation_is_polled_by_its_name_until_it_is_done(fake: Any) -> None:
 def test_a_failed_operation_is_an_error_with_googles_text(fake: Any) -> None:
     _, rest = fake(in_turn((200, {"name": "op", "status": "DONE", "error": {"code": 8, "message": "GCE_STOCKOUT"}})))
     with pytest.raises(OperationError, match="Error waiting for creating GKE NodePool: GCE_STOCKOUT"):
-        await_container(rest, {"name": "op", "status": "RUNNING"}, "projects/p/locations/l", "creating GKE NodePool", Patience(10))
+        await_container(
+            rest, {"name": "op", "status": "RUNNING"}, "projects/p/locations/l", "creating GKE NodePool", Patience(10)
+        )
     failed = {"name": "op", "status": "DONE", "error": {"errors": [{"code": "QUOTA", "message": "Quota is over."}]}}
     with pytest.raises(OperationError, match=r"Quota is over\."):
         await_compute(rest, failed, "p", "Creating Network", Patience(10))

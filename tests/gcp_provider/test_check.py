@@ -35,7 +35,10 @@ def test_a_misspelt_property_deep_inside_is_refused_by_its_path() -> None:
 
 def test_a_missing_required_property_is_named() -> None:
     assert "Missing required argument" in reasons(POOL, {})["cluster"]
-    assert "Missing required argument" in reasons(POOL, {"cluster": "c", "placementPolicy": {"tpuTopology": "2x4"}})["placementPolicy.type"]
+    assert (
+        "Missing required argument"
+        in reasons(POOL, {"cluster": "c", "placementPolicy": {"tpuTopology": "2x4"}})["placementPolicy.type"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,9 @@ def test_a_value_of_another_type_is_refused(path: str, news: dict[str, Any]) -> 
 
 
 def test_scalars_are_converted_as_terraform_does() -> None:
-    inputs, failures = engine.check(POOL, {}, {"cluster": "c", "nodeCount": "2", "nodeConfig": {"labels": {"a": 1, "b": True}}}, NAMING)
+    inputs, failures = engine.check(
+        POOL, {}, {"cluster": "c", "nodeCount": "2", "nodeConfig": {"labels": {"a": 1, "b": True}}}, NAMING
+    )
     assert failures == []
     assert inputs["nodeCount"] == 2
     assert inputs["nodeConfig"]["labels"]["a"] == "1"
@@ -63,7 +68,10 @@ def test_scalars_are_converted_as_terraform_does() -> None:
 
 
 def test_what_is_not_known_yet_is_not_wrong() -> None:
-    assert reasons(POOL, {"cluster": UNKNOWN, "nodeConfig": UNKNOWN, "nodeLocations": [UNKNOWN], "nodeCount": UNKNOWN}) == {}
+    assert (
+        reasons(POOL, {"cluster": UNKNOWN, "nodeConfig": UNKNOWN, "nodeLocations": [UNKNOWN], "nodeCount": UNKNOWN})
+        == {}
+    )
 
 
 def test_zero_and_false_are_values() -> None:
@@ -106,7 +114,9 @@ def test_a_property_that_is_not_played_is_refused_by_name() -> None:
 
 
 def test_a_type_that_is_not_played_is_named_with_those_that_are() -> None:
-    with pytest.raises(ProviderError, match=r"gcp:storage/bucket:Bucket is not played .* it plays: .*gcp:container/cluster:Cluster"):
+    with pytest.raises(
+        ProviderError, match=r"gcp:storage/bucket:Bucket is not played .* it plays: .*gcp:container/cluster:Cluster"
+    ):
         engine.kind_of("gcp:storage/bucket:Bucket")
     with pytest.raises(ProviderError, match="not one of the installed"):
         engine.kind_of("gcp:storage/bucket:Bukket")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,13 +20,24 @@ NETWORK, FIREWALL = KINDS["gcp:compute/network:Network"], KINDS["gcp:compute/fir
 SUBNET = KINDS["gcp:compute/subnetwork:Subnetwork"]
 
 
-def changed(kind: Any, state: dict[str, Any], news: dict[str, Any], ignored: tuple[str, ...] = ()) -> dict[str, tuple[str, bool]]:
-    found = engine.diff(kind, CLOUD, {"project": "p", **state}, news, ignored)
+DEFAULTED = {"network": "default", "deletionProtection": True, "enableShieldedNodes": True}
+"""What every cluster's state has without being told."""
+LABELLED = replace(CLOUD, default_labels={"team": "ml"})
+
+
+def changed(
+    kind: Any, state: dict[str, Any], news: dict[str, Any], ignored: tuple[str, ...] = (), cloud: Cloud = CLOUD
+) -> dict[str, tuple[str, bool]]:
+    found = engine.diff(kind, cloud, {"project": "p", **state}, news, ignored)
     return {change.path: (change.verb.value, change.force) for change in found.changes}
 
 
 def test_what_google_has_and_the_program_does_not_state_is_no_difference() -> None:
-    state = {"nodeConfig": {"diskSizeGb": 100, "machineType": "e2-medium", "preemptible": False}, "version": "1.36", "nodeCount": 2}
+    state = {
+        "nodeConfig": {"diskSizeGb": 100, "machineType": "e2-medium", "preemptible": False},
+        "version": "1.36",
+        "nodeCount": 2,
+    }
     assert changed(POOL, state, {}) == {}
 
 
@@ -57,7 +69,9 @@ def test_a_topology_by_itself_does_not_replace_but_the_block_does() -> None:
     assert changed(POOL, {}, news) == {"placementPolicy": ("add", True)}
 
 
-@pytest.mark.parametrize("link", ["n", "projects/p/global/networks/n", "https://www.googleapis.com/compute/v1/projects/p/global/networks/n"])
+@pytest.mark.parametrize(
+    "link", ["n", "projects/p/global/networks/n", "https://www.googleapis.com/compute/v1/projects/p/global/networks/n"]
+)
 def test_a_network_by_name_path_or_link_is_the_same(link: str) -> None:
     there = "https://www.googleapis.com/compute/v1/projects/p/global/networks/n"
     assert changed(FIREWALL, {"network": there, "priority": 1000}, {"network": link, "priority": 1000}) == {}
@@ -66,10 +80,53 @@ def test_a_network_by_name_path_or_link_is_the_same(link: str) -> None:
 
 
 def test_the_order_of_a_set_means_nothing() -> None:
-    state = {"network": "n", "priority": 1000, "targetTags": ["a", "b"], "allows": [{"protocol": "tcp", "ports": ["1", "2"]}]}
-    news = {"network": "n", "priority": 1000, "targetTags": ["b", "a"], "allows": [{"protocol": "tcp", "ports": ["1", "2"]}]}
+    state = {
+        "network": "n",
+        "priority": 1000,
+        "targetTags": ["a", "b"],
+        "allows": [{"protocol": "tcp", "ports": ["1", "2"]}],
+    }
+    news = {
+        "network": "n",
+        "priority": 1000,
+        "targetTags": ["b", "a"],
+        "allows": [{"protocol": "tcp", "ports": ["1", "2"]}],
+    }
     assert changed(FIREWALL, state, news) == {}
     assert changed(FIREWALL, state, {**news, "targetTags": ["a"]}) == {"targetTags[1]": ("delete", False)}
+
+
+def test_a_changed_entry_of_a_set_is_an_update_and_no_replacement() -> None:
+    """As an addition and a deletion at one index it would be told as a replacement of the entry."""
+    state = {
+        "network": "n",
+        "priority": 1000,
+        "allows": [{"protocol": "tcp", "ports": ["9443"]}],
+        "targetTags": ["a", "b"],
+    }
+    ports = {**state, "allows": [{"protocol": "tcp", "ports": ["9443", "8082"]}]}
+    assert changed(FIREWALL, state, ports) == {"allows[0]": ("update", False)}
+    assert changed(FIREWALL, state, {**state, "targetTags": ["a", "c"]}) == {"targetTags[1]": ("update", False)}
+    assert changed(FIREWALL, state, {**state, "targetTags": ["a", "b", "c"]}) == {"targetTags[2]": ("add", False)}
+
+
+@pytest.mark.parametrize("stated", [{}, {"resourceLabels": {"env": "dev"}}])
+def test_the_providers_default_labels_differ_until_the_cluster_has_them(stated: dict[str, Any]) -> None:
+    own = stated.get("resourceLabels", {})
+    before = {**DEFAULTED, **stated, "pulumiLabels": own}
+    assert changed(CLUSTER, before, stated) == {}
+    assert changed(CLUSTER, before, stated, cloud=LABELLED) == {"pulumiLabels": ("update", False)}
+    after = {**before, "pulumiLabels": {"team": "ml", **own}}
+    assert changed(CLUSTER, after, stated, cloud=LABELLED) == {}
+    assert changed(CLUSTER, after, stated) == {"pulumiLabels": ("update", False)}
+
+
+def test_a_label_of_the_program_s_own_is_told_once_and_wins_over_a_default() -> None:
+    before = {**DEFAULTED, "resourceLabels": {"team": "a"}, "pulumiLabels": {"team": "a"}}
+    assert changed(CLUSTER, before, {"resourceLabels": {"team": "b"}}, cloud=LABELLED) == {
+        "resourceLabels.team": ("update", False)
+    }
+    assert changed(CLUSTER, before, {"resourceLabels": {"team": "a"}}, cloud=LABELLED) == {}
 
 
 @pytest.mark.parametrize(

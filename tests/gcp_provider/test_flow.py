@@ -70,7 +70,6 @@ def test_a_cluster_is_made_as_the_real_provider_makes_it(cluster: Any) -> None:
     assert identity == f"projects/{PROJECT}/locations/us-west4/clusters/c"
     sent = engine.audit("clusters.create")[0]["body"]["cluster"]
     assert sent["resourceLabels"] == {"environment": "tests", "goog-pulumi-provisioned": "true"}
-    assert sent["networkPolicy"]["enabled"] is False
     assert sent["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]["enabled"] is True
     assert [call["path"].rsplit("/", 1)[-1] for call in engine.audit("nodePools.delete")] == ["default-pool"]
     assert state["endpoint"] and state["masterVersion"] and state["masterAuth"]["clusterCaCertificate"] is not None
@@ -85,7 +84,9 @@ def test_right_after_creation_nothing_differs_and_a_refresh_changes_nothing(clus
     _, again, refreshed = engine.read(CLUSTER, identity, state, inputs)
     differing = {name for name in {*again, *state} if again.get(name) != state.get(name)}
     assert differing == set()
-    assert {k: v for k, v in refreshed.items() if k not in ignored} == {k: v for k, v in inputs.items() if k not in ignored}
+    assert {k: v for k, v in refreshed.items() if k not in ignored} == {
+        k: v for k, v in inputs.items() if k not in ignored
+    }
 
 
 def test_a_label_is_one_call_that_keeps_the_labels_of_others(cluster: Any) -> None:
@@ -96,6 +97,20 @@ def test_a_label_is_one_call_that_keeps_the_labels_of_others(cluster: Any) -> No
     after = engine.update(CLUSTER, identity, state, {**changed})
     assert after["effectiveLabels"] == {"environment": "other", "goog-pulumi-provisioned": "true"}
     assert len(engine.audit("setResourceLabels")) == 1
+
+
+def test_default_labels_are_on_a_cluster_and_follow_the_provider(ready: Engine) -> None:
+    ready.create(NETWORK, "n", NETWORKS)
+    ready.configure(defaultLabels='{"team": "ml"}')
+    identity, state, inputs = ready.create(CLUSTER, "c", NEWS)
+    own = {"environment": "tests"}
+    assert state["pulumiLabels"] == {"team": "ml", **own} and state["resourceLabels"] == own
+    assert state["effectiveLabels"] == {"team": "ml", **own, "goog-pulumi-provisioned": "true"}
+    ignored = ("nodeConfig", "nodePools", "initialNodeCount")
+    assert list(ready.diff(CLUSTER, identity, state, inputs, ignored).diffs) == []
+    ready.configure(defaultLabels='{"team": "infra"}')
+    assert list(ready.diff(CLUSTER, identity, state, inputs, ignored).diffs) == ["pulumiLabels"]
+    assert ready.update(CLUSTER, identity, state, inputs)["effectiveLabels"]["team"] == "infra"
 
 
 def test_a_protected_cluster_is_not_deleted(cluster: Any) -> None:
@@ -112,7 +127,11 @@ def test_a_pool_is_made_by_the_real_providers_calls_and_reads_back(cluster: Any)
     identity, state, inputs = engine.create(POOL, "p", SLICE)
     assert list(engine.diff(POOL, identity, state, inputs).diffs) == []
     assert state["nodeCount"] == 2
-    calls = [(call["verb"], call["path"].rsplit("/", 1)[-1]) for call in engine.audit("nodePools.") if "default-pool" not in call["path"]]
+    calls = [
+        (call["verb"], call["path"].rsplit("/", 1)[-1])
+        for call in engine.audit("nodePools.")
+        if "default-pool" not in call["path"]
+    ]
     assert calls[:3] == [("GET", "slice"), ("POST", "nodePools"), ("GET", "nodePools")]
     sent = engine.audit("nodePools.create")[0]["body"]["nodePool"]
     assert sent["initialNodeCount"] == 2 and sent["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "2x4"}
@@ -122,7 +141,9 @@ def test_a_pool_is_made_by_the_real_providers_calls_and_reads_back(cluster: Any)
 def test_drift_shows_after_a_refresh_and_is_set_right(cluster: Any) -> None:
     engine = cluster[0]
     identity, state, inputs = engine.create(POOL, "p", SLICE)
-    requests.put(f"{engine.google}/v1beta1/{identity}", json={"labels": {"labels": {"a": "drift"}}}, timeout=10).raise_for_status()
+    requests.put(
+        f"{engine.google}/v1beta1/{identity}", json={"labels": {"labels": {"a": "drift"}}}, timeout=10
+    ).raise_for_status()
     _wait_for_pool(engine, identity)
     _, found, refreshed = engine.read(POOL, identity, state, inputs)
     assert found["nodeConfig"]["labels"]["a"] == "drift" and refreshed["nodeConfig"]["labels"] == {"a": "drift"}
@@ -190,6 +211,20 @@ def test_an_import_accepts_each_form_of_an_id(ready: Engine, form: str) -> None:
     found, state, inputs = ready.read(NETWORK, form, {}, {})
     assert found == identity and state["name"] == "n" and inputs["name"] == "n"
     assert list(ready.diff(NETWORK, found, state, inputs).diffs) == []
+
+
+def test_a_network_without_subnetworks_is_imported_as_such(ready: Engine) -> None:
+    identity, _, _ = ready.create(NETWORK, "n", {"name": "n", "autoCreateSubnetworks": False})
+    _, state, inputs = ready.read(NETWORK, identity, {}, {})
+    assert inputs["autoCreateSubnetworks"] is False
+    assert list(ready.diff(NETWORK, identity, state, inputs).diffs) == []
+
+
+def test_a_network_is_made_without_its_route_to_the_internet(ready: Engine) -> None:
+    ready.create(NETWORK, "n", {**NETWORKS, "deleteDefaultRoutesOnCreate": True})
+    ready.create(NETWORK, "other", {"name": "other", "autoCreateSubnetworks": False})
+    listed = requests.get(f"{ready.google}/compute/v1/projects/{PROJECT}/global/routes", timeout=10).json()["items"]
+    assert [row["network"].rsplit("/", 1)[-1] for row in listed if row["destRange"] == "0.0.0.0/0"] == ["other"]
 
 
 def test_a_preview_tells_what_is_known_and_leaves_the_rest_open(engine: Engine) -> None:

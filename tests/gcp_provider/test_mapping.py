@@ -12,7 +12,7 @@ import googleapiclient
 import pytest
 
 from rehearsal.gcp_provider import wire
-from rehearsal.gcp_provider.mapping import expand, flatten, inputs_from, join
+from rehearsal.gcp_provider.mapping import DEFAULTS, expand, flatten, imported, inputs_from, join
 from rehearsal.gcp_provider.package import Property, properties
 from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.resources.pool_body import POOL, pool_types, request
@@ -88,7 +88,10 @@ def _paths(types: Mapping[str, Property], path: str = "") -> Iterator[str]:
 
 
 def test_zeros_are_left_out_except_where_they_say_something() -> None:
-    sent = request({"autoscaling": {"maxNodeCount": 4}, "nodeCount": 0, "management": {"autoRepair": False, "autoUpgrade": True}}, "dws")
+    sent = request(
+        {"autoscaling": {"maxNodeCount": 4}, "nodeCount": 0, "management": {"autoRepair": False, "autoUpgrade": True}},
+        "dws",
+    )
     limits = {"enabled": True, "minNodeCount": 0, "maxNodeCount": 4, "totalMinNodeCount": 0, "totalMaxNodeCount": 0}
     assert sent["autoscaling"] == limits
     assert "initialNodeCount" not in sent
@@ -121,7 +124,11 @@ def test_what_is_sent_reads_back_as_it_was_stated() -> None:
     stated = {
         "nodeLocations": ["us-west4-a"],
         "maxPodsPerNode": 32,
-        "nodeConfig": {"machineType": "n2-standard-4", "guestAccelerators": [{"type": "t", "count": 1}], "loggingVariant": "DEFAULT"},
+        "nodeConfig": {
+            "machineType": "n2-standard-4",
+            "guestAccelerators": [{"type": "t", "count": 1}],
+            "loggingVariant": "DEFAULT",
+        },
         "nodeDrainConfigs": [{"respectPdbDuringNodePoolDeletion": True}],
     }
     sent = expand(pool_types(), stated, POOL)
@@ -142,3 +149,34 @@ def test_secrets_and_unknowns_survive_the_wire() -> None:
     values, secrets = wire.decode(sent)
     assert values == {"a": {"b": [wire.UNKNOWN, 1, 1.5, True, None]}, "s": "x", "n": {"in": "y"}}
     assert secrets == {"s", "n"}
+
+
+@pytest.mark.parametrize(
+    ("token", "outputs", "stated"),
+    [
+        (
+            "gcp:compute/network:Network",
+            {"name": "n", "autoCreateSubnetworks": False},
+            {"name": "n", "autoCreateSubnetworks": False},
+        ),
+        ("gcp:compute/network:Network", {"name": "n", "autoCreateSubnetworks": True}, {"name": "n"}),
+        (
+            "gcp:compute/firewall:Firewall",
+            {"network": "n", "priority": 0, "disabled": False},
+            {"network": "n", "priority": 0},
+        ),
+        ("gcp:compute/firewall:Firewall", {"network": "n", "priority": 1000}, {"network": "n"}),
+        (
+            "gcp:container/cluster:Cluster",
+            {"enableShieldedNodes": False, "enableLegacyAbac": False},
+            {"enableShieldedNodes": False},
+        ),
+        ("gcp:container/cluster:Cluster", {"enableShieldedNodes": True}, {}),
+    ],
+)
+def test_an_import_keeps_a_zero_where_the_default_is_something_else(
+    token: str, outputs: dict[str, Any], stated: dict[str, Any]
+) -> None:
+    """Left out, `autoCreateSubnetworks: false` would come back as true, and replace the network."""
+    kind = KINDS[token]
+    assert imported(kind.types.inputs, outputs, kind.table) == {DEFAULTS: [], **stated}

@@ -9,11 +9,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.controller_values import jobset_values, kueue_values
+from components.controller_values import jobset_values, kuberay_values, kueue_values
 from components.kubeconfig import kubeconfig
-from components.queue_manifests import cluster_queue, local_queue, resource_flavor
+from components.queue_manifests import (
+    admission_check,
+    cluster_queue,
+    local_queue,
+    provisioning_config,
+    resource_flavor,
+)
 from settings.plan import Plan, plan_from
 from workloads.manifest import multislice_jobset
+from workloads.ray_manifest import ray_job
 
 pytestmark = pytest.mark.golden
 
@@ -38,13 +45,30 @@ def test_privileged_jobset(plan: Plan, golden) -> None:
 
 
 def test_queues(plan: Plan, golden) -> None:
-    flavors = [resource_flavor(flavor) for flavor in plan.queue.flavors]
-    golden.check("queues", *flavors, cluster_queue(plan.queue), local_queue(plan.queue))
+    for queue in plan.queues:
+        checks = [flavor.check for flavor in queue.flavors if flavor.check is not None]
+        golden.check(
+            f"queue-{queue.local_queue}",
+            *(resource_flavor(flavor) for flavor in queue.flavors),
+            *(manifest(check) for check in checks for manifest in (provisioning_config, admission_check)),
+            cluster_queue(queue),
+            local_queue(queue),
+        )
 
 
-def test_controller_values(golden) -> None:
+def test_ray_jobs_of_the_tutorial(plan: Plan, golden) -> None:
+    for job in plan.ray_jobs:
+        golden.check(job.name, ray_job(job))
+
+
+def test_elastic_ray_job(plan: Plan, golden) -> None:
+    golden.check("rayjob-elastic", ray_job(replace(plan.ray_jobs[0], elastic=True, max_slices=2)))
+
+
+def test_controller_values(plan: Plan, golden) -> None:
     golden.check("jobset-values", jobset_values())
-    golden.check("kueue-values", kueue_values())
+    golden.check("kuberay-values", kuberay_values())
+    golden.check("kueue-values", kueue_values(plan.settings.kueue, ray=True))
 
 
 def test_kubeconfig(golden) -> None:

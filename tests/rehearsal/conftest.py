@@ -17,7 +17,8 @@ import yaml
 
 from operations.kube import Cluster
 from operations.timeline import JobLine
-from operations.up import plan_of, read_lines
+from operations.up import plan_of
+from operations.watch import Watcher
 from rehearsal import lifecycle
 from rehearsal.layout import Layout
 from settings.plan import Plan
@@ -100,7 +101,7 @@ class Checkout:
         return Cluster(self.layout)
 
     def lines(self) -> dict[str, JobLine]:
-        return {line.name: line for line in read_lines(self.cluster(), self.plan)}
+        return {line.name: line for line in Watcher(self.cluster(), self.plan, self.layout.run / "seen.json").lines()}
 
     def config(self, change: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
         """Changes the local stack's configuration; call what is returned to undo it."""

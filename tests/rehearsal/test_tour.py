@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import socket
@@ -11,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from operations.timeline import POOL_LABEL, overlap, own_pools, ran_after
+from operations.promises import overlap, own_pools, waited_for
+from operations.timeline import POOL_LABEL
 from rehearsal import sandbox
 from tests.rehearsal.conftest import Checkout, until
 
@@ -82,7 +84,7 @@ def test_up_keeps_the_tutorials_promises(checkout: Checkout) -> None:
     three, two, one = (lines[f"multislice-{n}slice"] for n in (3, 2, 1))
     assert all(line.succeeded for line in lines.values())
     assert all(own_pools(line) for line in lines.values())
-    assert ran_after(two, three) and ran_after(one, three)
+    assert waited_for(two, three, 2) and waited_for(one, three, 1)
     assert overlap(one, two)
     assert not set(one.pools) & set(two.pools)
 
@@ -203,4 +205,22 @@ def test_interrupting_is_clean_too(checkout: Checkout) -> None:
     subprocess.run(["kill", f"-{signal.SIGKILL.value}", str(first)], check=True)
     until("the sandbox is gone", 10, lambda: sandbox.first_process(checkout.layout) is None)
     checkout.make("rehearsal")
+    checkout.make("down")
+
+
+def test_an_interrupt_waits_for_what_runs_inside(checkout: Checkout) -> None:
+    checkout.make("rehearsal")
+    started, ended = checkout.folder / "started", checkout.folder / "ended"
+    script = f"trap 'sleep 1; touch {ended}; exit 0' INT; touch {started}; while :; do sleep 0.1; done"
+    inside = [".venv/bin/python", "-m", "rehearsal", "exec", "--", "sh", "-c", script]
+    running = subprocess.Popen(
+        ["env", "--default-signal=INT", *inside],
+        cwd=checkout.folder,
+        env=checkout.environment(),
+        start_new_session=True,
+    )
+    until("the command runs", 30, started.exists)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does for Ctrl-C
+    assert running.wait(timeout=30) == 130
+    assert ended.exists()
     checkout.make("down")

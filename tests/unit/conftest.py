@@ -38,6 +38,58 @@ TUTORIAL: dict[str, Any] = {
 }
 
 
+BOTH: dict[str, Any] = {
+    "location": "us-central1",
+    "cluster": {"name": "tpu-cluster", "defaultPool": {"machineType": "e2-standard-8", "nodes": 1}},
+    "slices": [
+        {**TUTORIAL["slices"][0], "zone": "us-central1-a"},
+        {
+            "flavor": "on-demand",
+            "machineType": "ct6e-standard-4t",
+            "topology": "4x4",
+            "zone": "us-central1-b",
+            "pools": ["on-demand-pool"],
+            "autoscaling": {"min": 0},
+        },
+        {
+            "flavor": "dws",
+            "machineType": "ct6e-standard-4t",
+            "topology": "4x4",
+            "zone": "us-central1-b",
+            "pools": ["dws-pool"],
+            "capacity": "queued",
+        },
+    ],
+    "queues": [
+        {"clusterQueue": "a-queue", "localQueue": "multislice-queue", "flavors": ["vlp-24"]},
+        {"clusterQueue": "b-queue", "localQueue": "user-queue", "flavors": ["on-demand", "dws"], "cpu": {}},
+    ],
+    "workloads": [{**job, "flavor": "vlp-24"} for job in TUTORIAL["workloads"]],
+    "ray": {"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}]},
+}
+"""Both tutorials in one cluster: what changes against the first."""
+
+
+def both(**changes: Any) -> dict[str, Any]:
+    """`BOTH` with some top-level keys replaced."""
+    return {**BOTH, **changes}
+
+
+def with_slice(index: int, **changes: Any) -> list[dict[str, Any]]:
+    """The slices of `BOTH`, one of them changed; None removes a key."""
+    slices = [dict(section) for section in BOTH["slices"]]
+    merged = {**slices[index], **changes}
+    slices[index] = {key: value for key, value in merged.items() if value is not None}
+    return slices
+
+
+def with_ray(index: int = 0, **changes: Any) -> dict[str, Any]:
+    """The Ray jobs of `BOTH`, one of them changed."""
+    jobs = [dict(job) for job in BOTH["ray"]["jobs"]]
+    jobs[index].update(changes)
+    return {"operator": "addon", "jobs": jobs}
+
+
 def as_config(values: dict[str, Any]) -> dict[str, str]:
     """Pulumi's flat form of a stack file's values."""
     return {
@@ -66,12 +118,17 @@ def run_platform(plan: Plan) -> None:
     kubernetes = providers.kubernetes_provider(cluster)
     controllers = platform.controllers_on(plan, cluster, kubernetes)
     queues = platform.queues_over(plan, controllers, pools, kubernetes)
-    platform.submit_jobs(plan, controllers, queues, kubernetes)
+    platform.submit_jobs(plan, cluster, controllers, queues, kubernetes)
 
 
 @pytest.fixture(scope="session")
 def tutorial() -> Recording:
     return record(lambda: run_platform(plan_with()))
+
+
+@pytest.fixture(scope="session")
+def both_tutorials() -> Recording:
+    return record(lambda: run_platform(plan_with(**BOTH)))
 
 
 @pytest.fixture

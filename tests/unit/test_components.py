@@ -7,7 +7,7 @@ import json
 
 import pytest
 import yaml
-from conftest import TUTORIAL
+from conftest import BOTH, TUTORIAL, both, with_slice
 
 from components.slice_pool import LANES
 
@@ -188,12 +188,13 @@ def test_queues_wait_for_every_pool(tutorial) -> None:
         assert tutorial.needs(flavor, tutorial.named(f"{name}-pool"))
 
 
-def test_the_first_job_is_awaited_and_the_other_two_do_not_wait_for_each_other(tutorial) -> None:
+def test_two_jobs_take_their_turn_after_the_first_and_do_not_wait_for_each_other(tutorial) -> None:
     three, two, one = (tutorial.named(f"multislice-{n}slice-jobset") for n in (3, 2, 1))
-    assert three.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.spec.suspend}=false"
+    assert three.hooks["before_create"] == ("jobset-webhook-gate",)
     for job in (two, one):
         assert tutorial.needs(job, three)
-        assert "pulumi.com/waitFor" not in job.inputs["metadata"]["annotations"]
+        assert job.hooks["before_create"] == (f"{job.inputs['metadata']['name']}-turn", "jobset-webhook-gate")
+        assert job.hooks["before_update"] == ("jobset-webhook-gate",)
     assert not tutorial.needs(one, two)
     assert not tutorial.needs(two, one)
 
@@ -203,7 +204,7 @@ def test_every_object_that_a_webhook_admits_has_a_gate_and_a_literal_name(tutori
     assert len(objects) == 6
     for resource in objects:
         gate = "jobset-webhook-gate" if "JobSet" in resource.type else "kueue-webhook-gate"
-        assert resource.hooks["before_create"] == (gate,)
+        assert resource.hooks["before_create"][-1] == gate
         assert resource.hooks["before_update"] == (gate,)
         assert resource.inputs["metadata"]["name"]
 
@@ -239,6 +240,131 @@ def test_changing_a_label_changes_the_cluster_and_nothing_else(recorded, tutoria
 
 
 def test_a_namespace_of_its_own_is_made_before_its_queue(recorded) -> None:
-    recording = recorded(queue={"namespace": "research"})
-    assert recording.needs(recording.named("queue-multislice-queue"), recording.named("queue-namespace"))
+    recording = recorded(queues=[{"namespace": "research"}])
+    assert recording.needs(recording.named("queue-multislice-queue"), recording.named("queue-research-namespace"))
     assert recording.named("multislice-1slice-jobset").inputs["metadata"]["namespace"] == "research"
+
+
+# -- both tutorials ---------------------------------------------------------------------------------------------------
+
+
+def test_a_pool_on_demand_scales_from_zero_and_takes_no_reservation(both_tutorials) -> None:
+    inputs = both_tutorials.named("on-demand-pool-pool").inputs
+    assert "nodeCount" not in inputs
+    assert "initialNodeCount" not in inputs
+    assert inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4}
+    assert inputs["management"] == {"autoRepair": True, "autoUpgrade": True}
+    assert inputs["upgradeSettings"] == {"maxSurge": 1}
+    config = inputs["nodeConfig"]
+    assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+    assert not {"flexStart", "spot", "maxRunDuration", "labels"} & set(config)
+    assert "queuedProvisioning" not in inputs
+
+
+def test_a_queued_pool_states_what_dws_needs(both_tutorials) -> None:
+    inputs = both_tutorials.named("dws-pool-pool").inputs
+    assert inputs["queuedProvisioning"] == {"enabled": True}
+    assert inputs["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+    assert inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
+    assert inputs["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "4x4"}
+    config = inputs["nodeConfig"]
+    assert (config["flexStart"], config["maxRunDuration"]) == (True, "604800s")
+    assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+    assert not {"nodeCount", "initialNodeCount", "upgradeSettings"} & set(inputs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"capacity": "flex-start"}, {"flexStart": True, "maxRunDuration": "604800s"}),
+        ({"capacity": "flex-start", "maxRunDuration": "24h"}, {"flexStart": True, "maxRunDuration": "86400s"}),
+        ({"capacity": "spot"}, {"spot": True}),
+    ],
+)
+def test_other_capacities_than_dws_are_not_queued(recorded, changes, fields) -> None:
+    inputs = recorded(**both(slices=with_slice(2, **changes))).named("dws-pool-pool").inputs
+    assert "queuedProvisioning" not in inputs
+    assert {key: inputs["nodeConfig"][key] for key in fields} == fields
+    assert inputs["nodeConfig"]["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+
+
+def test_a_reservation_is_taken_by_name(recorded) -> None:
+    slices = with_slice(2, capacity="reservation", reservation="research-2026")
+    inputs = recorded(**both(slices=slices)).named("dws-pool-pool").inputs
+    assert inputs["nodeConfig"]["reservationAffinity"] == {
+        "consumeReservationType": "SPECIFIC_RESERVATION",
+        "key": "compute.googleapis.com/reservation-name",
+        "values": ["research-2026"],
+    }
+    assert inputs["nodeCount"] == 4
+
+
+def test_several_pools_of_a_shared_shape_carry_their_flavor_as_a_label(recorded) -> None:
+    recording = recorded(**both(slices=with_slice(2, pools=["dws-1", "dws-2"])))
+    for name in ("dws-1", "dws-2"):
+        assert recording.named(f"{name}-pool").inputs["nodeConfig"]["labels"] == {"tpu-platform/flavor": "dws"}
+    flavor = recording.named("queue-dws").inputs
+    assert flavor["spec"] == {"nodeLabels": {"tpu-platform/flavor": "dws"}}
+
+
+def test_the_ray_operator_is_an_addon_or_a_release_or_not_there(recorded, both_tutorials, tutorial) -> None:
+    addon = both_tutorials.of_type(CLUSTER)[0].inputs
+    assert addon["addonsConfig"] == {"rayOperatorConfigs": [{"enabled": True}]}
+    assert not [r for r in both_tutorials.resources if r.name == "kuberay-operator-release"]
+    helm = recorded(**both(ray={**BOTH["ray"], "operator": "helm"}))
+    assert "addonsConfig" not in helm.of_type(CLUSTER)[0].inputs
+    release = helm.named("kuberay-operator-release")
+    assert (release.inputs["chart"], release.inputs["version"]) == ("kuberay-operator", "1.6.1")
+    assert release.inputs["repositoryOpts"] == {"repo": "https://ray-project.github.io/kuberay-helm"}
+    assert helm.needs(helm.named("kueue-release"), release)
+    assert "addonsConfig" not in tutorial.of_type(CLUSTER)[0].inputs
+
+
+def test_kueue_knows_ray_where_there_is_ray(both_tutorials, tutorial) -> None:
+    def kueue(recording) -> dict:
+        values = recording.named("kueue-release").inputs["values"]
+        return yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
+
+    assert kueue(tutorial)["integrations"]["frameworks"] == ["batch/job", "jobset.x-k8s.io/jobset"]
+    assert "ray.io/rayjob" in kueue(both_tutorials)["integrations"]["frameworks"]
+
+
+def test_gates_and_readiness_of_kueue_are_stated(recorded) -> None:
+    kueue = {"featureGates": {"ElasticJobsViaWorkloadSlices": False}, "podsReady": {"enabled": False}}
+    values = recorded(kueue=kueue).named("kueue-release").inputs["values"]
+    assert values["controllerManager"]["featureGates"] == [
+        {"name": "DisableWaitForPodsReady", "enabled": True},
+        {"name": "ElasticJobsViaWorkloadSlices", "enabled": False},
+    ]
+    assert "waitForPodsReady" not in values["managerConfig"]["controllerManagerConfigYaml"]
+
+
+def test_the_check_is_made_before_the_queue_that_names_it_and_after_its_config(both_tutorials) -> None:
+    chain = ["queue-user-queue", "queue-b-queue", "queue-dws-prov", "queue-dws-config", "kueue-release"]
+    resources = [both_tutorials.named(name) for name in chain]
+    for later, earlier in itertools.pairwise(resources):
+        assert both_tutorials.needs(later, earlier), f"{later.name} does not wait for {earlier.name}"
+    check = both_tutorials.named("queue-dws-prov").inputs
+    assert check["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Active"}
+
+
+def test_the_second_ray_job_waits_for_the_first_and_both_for_the_script(both_tutorials) -> None:
+    one, two = both_tutorials.named("ray-1-rayjob"), both_tutorials.named("ray-2-rayjob")
+    script = both_tutorials.named("ray-default-script")
+    assert both_tutorials.needs(two, one)
+    assert one.hooks["before_create"] == ("kueue-webhook-gate",)
+    assert two.hooks["before_create"] == ("ray-2-turn", "kueue-webhook-gate")
+    for job in (one, two):
+        assert both_tutorials.needs(job, script)
+        assert (job.replace_on_changes, job.delete_before_replace) == (("spec", "metadata"), True)
+    volume = one.inputs["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"][0]
+    assert volume["configMap"]["name"] == script.inputs["metadata"]["name"]
+    assert script.inputs["immutable"] is True
+
+
+def test_both_queues_live_in_one_cluster_without_sharing_a_name_or_a_flavor(both_tutorials) -> None:
+    queues = both_tutorials.of_type("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue")
+    flavors = [f["name"] for q in queues for f in q.inputs["spec"]["resourceGroups"][0]["flavors"]]
+    assert len(queues) == 2
+    assert sorted(flavors) == ["default-cpu", "dws", "on-demand", "vlp-24"]
+    assert all("cohortName" not in queue.inputs["spec"] for queue in queues)

@@ -12,17 +12,17 @@ def test_the_tutorial_has_three_slices_of_two_hosts_and_24_chips() -> None:
     plan = plan_with()
     assert [pool.name for pool in plan.pools] == ["nodepool1", "nodepool2", "nodepool3"]
     assert {(pool.shape.hosts, pool.shape.chips, pool.zone) for pool in plan.pools} == {(2, 8, "us-west4-a")}
-    assert plan.queue.flavors[0].chips == 24
+    assert plan.queues[0].flavors[0].chips == 24
     assert plan.system_zones == ("us-west4-a",)
 
 
 def test_quota_is_computed_for_every_resource_a_pod_may_ask_for() -> None:
-    assert dict(plan_with().queue.flavors[0].quota) == {"google.com/tpu": "24", "cpu": "672", "memory": "1152Gi"}
+    assert dict(plan_with().queues[0].flavors[0].quota) == {"google.com/tpu": "24", "cpu": "672", "memory": "1152Gi"}
 
 
 def test_a_stated_quota_limits_all_resources_alike() -> None:
     slices = [{**TUTORIAL["slices"][0], "quota": 16}]
-    quota = dict(plan_with(slices=slices, workloads=[]).queue.flavors[0].quota)
+    quota = dict(plan_with(slices=slices, workloads=[]).queues[0].flavors[0].quota)
     assert quota == {"google.com/tpu": "16", "cpu": "448", "memory": "768Gi"}
 
 
@@ -31,7 +31,7 @@ def test_quantities_are_in_kubernetes_canonical_form() -> None:
         {"flavor": "big", "machineType": "ct6e-standard-4t", "topology": "16x16", "zone": "us-east5-b", "pools": ["p"]}
     ]
     plan = plan_with(location="us-east5", slices=slices, workloads=[])
-    assert dict(plan.queue.flavors[0].quota)["memory"] == "45Ti"
+    assert dict(plan.queues[0].flavors[0].quota)["memory"] == "45Ti"
 
 
 def test_jobs_come_after_those_they_wait_for_however_they_are_listed() -> None:
@@ -39,14 +39,6 @@ def test_jobs_come_after_those_they_wait_for_however_they_are_listed() -> None:
     names = [job.name for job in plan_with(workloads=workloads).jobs]
     assert names[0] == "multislice-3slice"
     assert sorted(names) == ["multislice-1slice", "multislice-2slice", "multislice-3slice"]
-
-
-def test_only_a_job_that_others_wait_for_is_awaited() -> None:
-    assert {job.name: job.awaited for job in plan_with().jobs} == {
-        "multislice-3slice": True,
-        "multislice-2slice": False,
-        "multislice-1slice": False,
-    }
 
 
 def test_a_job_expects_the_chips_of_all_its_slices() -> None:

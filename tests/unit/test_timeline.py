@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from conftest import both, plan_with
 
-from operations.timeline import job_line, overlap, own_pools, promises, ran_after, table
+from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
+from operations.timeline import (
+    Node,
+    Request,
+    free_chips,
+    jobset_line,
+    merged,
+    moment,
+    ray_line,
+    table,
+    with_room,
+)
 
 pytestmark = pytest.mark.unit
-
-CHIPS = {"three": 24, "two": 16, "one": 8}
-AFTER: dict[str, list[str]] = {"three": [], "two": ["three"], "one": ["three"]}
 
 
 def at(second: int) -> str:
@@ -18,6 +27,13 @@ def at(second: int) -> str:
 
 def true(kind: str, second: int) -> dict:
     return {"type": kind, "status": "True", "lastTransitionTime": at(second)}
+
+
+NODES = {f"node-{pool}": Node(pool, moment(at(0))) for pool in ("p1", "p2", "p3", "default-pool")}
+NODES |= {
+    "node-on-demand-pool": Node("on-demand-pool", moment(at(3))),
+    "node-dws-pool": Node("dws-pool", moment(at(8))),
+}
 
 
 def line(
@@ -32,12 +48,38 @@ def line(
     }
     conditions = [] if admitted is None else [true("Admitted", admitted)]
     workload = {"metadata": {"creationTimestamp": at(queued)}, "status": {"conditions": conditions}}
+    over = {} if finished is None else {"containerStatuses": [{"state": {"terminated": {"finishedAt": at(finished)}}}]}
     pods = [
-        {"metadata": {"labels": {"jobset.sigs.k8s.io/job-index": str(i)}}, "spec": {"nodeName": f"node-{pool}"}}
+        {
+            "metadata": {"labels": {"jobset.sigs.k8s.io/job-index": str(i)}},
+            "spec": {"nodeName": f"node-{pool}"},
+            "status": over,
+        }
         for i, pools in slices.items()
         for pool in pools
     ]
-    return job_line(jobset, workload, pods, {f"node-{p}": p for p in ("p1", "p2", "p3")})
+    return jobset_line(jobset, workload, pods, NODES, None)
+
+
+def ray(name: str, flavor: str, pool: str, reserved: int, admitted: int, request: Request | None = None):
+    """A finished Ray job with four workers on one pool and its head on the default pool."""
+    job = {
+        "metadata": {"name": name},
+        "spec": {"rayClusterSpec": {"workerGroupSpecs": [{"replicas": 1}]}},
+        "status": {"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED", "endTime": at(30)},
+    }
+    workload = {
+        "metadata": {"creationTimestamp": at(1)},
+        "status": {
+            "conditions": [true("QuotaReserved", reserved), true("Admitted", admitted)],
+            "admission": {
+                "podSetAssignments": [{"flavors": {"cpu": "default-cpu"}}, {"flavors": {"google.com/tpu": flavor}}]
+            },
+        },
+    }
+    workers = [{"metadata": {"labels": {"ray.io/node-type": "worker"}}, "spec": {"nodeName": f"node-{pool}"}}] * 4
+    head = {"metadata": {"labels": {"ray.io/node-type": "head"}}, "spec": {"nodeName": "node-default-pool"}}
+    return ray_line(job, workload, [*workers, head], NODES, request)
 
 
 def as_promised():
@@ -48,8 +90,28 @@ def as_promised():
     ]
 
 
+def tutorial_a():
+    jobs = [
+        {"name": "three", "slices": 3},
+        {"name": "two", "slices": 2, "after": ["three"]},
+        {"name": "one", "slices": 1, "after": ["three"]},
+    ]
+    return plan_with(workloads=jobs)
+
+
+def tutorial_b():
+    return plan_with(**both(workloads=[]))
+
+
+ASKED = Request("ray-2-dws-prov-1", (4,), "Provisioned")
+
+
+def ray_as_promised():
+    return [ray("ray-1", "on-demand", "on-demand-pool", 2, 2), ray("ray-2", "dws", "dws-pool", 4, 9, ASKED)]
+
+
 def test_all_promises_hold_when_the_tutorial_happens_as_promised():
-    made = promises(as_promised(), AFTER, CHIPS, 24)
+    made = promises(tutorial_a(), as_promised())
     assert [promise.text for promise in made if not promise.held] == []
     assert len(made) == 9
 
@@ -65,33 +127,110 @@ def test_all_promises_hold_when_the_tutorial_happens_as_promised():
             lambda: line("two", {0: ["p1", "p2"], 1: ["p3", "p3"]}, 1, 10, 20),
             "two: each of its 2 slices had a pool of its own",
         ),
-        (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 5, 20), "two waited until three had finished"),
+        (
+            lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 5, 20),
+            "two waited until three had given back 2 of its slices",
+        ),
         (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 21, 30), "one and two ran together"),
         (lambda: line("two", {0: ["p1", "p1"], 1: ["p2", "p2"]}, 1, 10, 20, ok=False), "two succeeded"),
     ],
 )
 def test_a_broken_promise_is_named(broken, text):
     three, _, one = as_promised()
-    made = promises([three, broken(), one], AFTER, CHIPS, 24)
+    made = promises(tutorial_a(), [three, broken(), one])
     assert [promise.text for promise in made if not promise.held] == [text]
 
 
 def test_a_job_that_was_never_admitted_keeps_no_promise_of_order():
     waiting = line("two", {}, 1, None, None)
     three, _, one = as_promised()
-    assert not ran_after(waiting, three)
+    assert not waited_for(waiting, three, 1)
+    assert not waited_for(one, waiting, 1)
     assert not overlap(waiting, one)
     assert not own_pools(waiting)
 
 
 def test_times_are_told_from_the_first_queueing():
     rows = table(as_promised()).splitlines()
-    assert rows[0].split() == ["job", "slices", "pools", "queued", "admitted", "finished"]
-    assert rows[2].split() == ["two", "2", "p1,", "p2", "1", "s", "10", "s", "20", "s"]
+    assert rows[0].split() == ["job", "slices", "pools", "queued", "quota", "nodes", "admitted", "finished"]
+    assert rows[2].split() == ["two", "2", "p1,", "p2", "1", "s", "-", "0", "s", "10", "s", "20", "s"]
 
 
 def test_the_queue_says_why_a_job_waits():
     reserved = {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota"}
     jobset = {"metadata": {"name": "two"}, "spec": {"replicatedJobs": [{"replicas": 2}]}}
     workload = {"metadata": {"creationTimestamp": at(0)}, "status": {"conditions": [reserved]}}
-    assert job_line(jobset, workload, [], {}).note == "insufficient unused quota"
+    assert jobset_line(jobset, workload, [], {}, None).note == "insufficient unused quota"
+
+
+def test_plan_a_and_plan_b_are_promises():
+    made = promises(tutorial_b(), ray_as_promised())
+    assert [promise.text for promise in made if not promise.held] == []
+    assert len(made) == 11
+
+
+@pytest.mark.parametrize(
+    ("broken", "texts"),
+    [
+        (
+            lambda: ray("ray-2", "on-demand", "on-demand-pool", 1, 9, ASKED),
+            ["ray-2 ran by Plan B: flavor dws, on dws-pool"],
+        ),
+        (
+            lambda: ray("ray-2", "dws", "dws-pool", 4, 9, Request("r", (4, 1), "Provisioned")),
+            ["ray-2: one ProvisioningRequest asked for its 4 pods, in one pod set"],
+        ),
+        (
+            lambda: ray("ray-2", "dws", "dws-pool", 9, 9, ASKED),
+            ["ray-2: the nodes came when it had its quota, not before"],
+        ),
+    ],
+)
+def test_a_broken_plan_b_is_named(broken, texts):
+    first, _ = ray_as_promised()
+    made = promises(tutorial_b(), [first, broken()])
+    assert [promise.text for promise in made if not promise.held] == texts
+
+
+def test_where_the_order_leaves_it_open_no_flavor_is_promised():
+    plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2"}]}))
+    assert [expected_flavor(plan, job) for job in plan.ray_jobs] == [None, None]
+
+
+def test_a_third_job_has_no_flavor_to_fall_to():
+    jobs = [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}, {"name": "ray-3", "after": ["ray-2"]}]
+    plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": jobs}))
+    names = [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.ray_jobs]
+    assert names == ["on-demand", "dws", None]
+
+
+def test_what_the_cluster_forgets_is_kept():
+    before = ray("ray-2", "dws", "dws-pool", 4, 9, ASKED)
+    gone = ray_line(
+        {**_bare_ray_job(), "status": {"jobDeploymentStatus": "Complete", "endTime": at(40)}}, None, [], {}, None
+    )
+    kept = merged(before, gone)
+    assert (kept.pools, kept.head, kept.nodes, kept.request) == (["dws-pool"], "default-pool", moment(at(8)), ASKED)
+    assert kept.finished == moment(at(40))
+
+
+def _bare_ray_job():
+    return {"metadata": {"name": "ray-2"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [{"replicas": 1}]}}}
+
+
+def test_a_job_without_quota_is_told_how_much_is_free():
+    def flavors(key: str, one: int, two: int) -> list[dict]:
+        tpu = [("on-demand", one), ("dws", two), ("default-cpu", 0)]
+        return [{"name": name, "resources": [{"name": "google.com/tpu", key: str(n)}]} for name, n in tpu]
+
+    queue = {
+        "spec": {"resourceGroups": [{"flavors": flavors("nominalQuota", 16, 32)}]},
+        "status": {"flavorsReservation": flavors("total", 16, 24)},
+    }
+    free = free_chips(queue)
+    assert free == {"on-demand": (0, 16), "dws": (8, 32)}
+    waiting = line("two", {}, 1, None, None)
+    assert with_room(waiting, 16, free).note == "it waits for 16 chips; free are: on-demand 0 of 16, dws 8 of 32"
+    assert with_room(waiting, 8, free) == waiting
+    over = line("two", {0: ["p1"]}, 1, 1, 2)
+    assert with_room(over, 16, free) == over

@@ -18,6 +18,8 @@ def completed(plural: str, stated: Object, project: str) -> Object:
         return _firewall(stated, project)
     if plural == "routers":
         return _router(stated)
+    if plural == "routes":
+        return {"priority": 1000, **stated}
     if plural == "resourcePolicies":
         return {**stated, "status": "READY"}
     return {"addressType": "EXTERNAL", "networkTier": "PREMIUM", "status": "RESERVED", **stated}

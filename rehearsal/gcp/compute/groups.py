@@ -5,6 +5,8 @@ from __future__ import annotations
 from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, fingerprint, path_of, project, zone
 from rehearsal.gcp.core import Call, Handler, Object, World, number
+from rehearsal.gcp.machines import REGIONS, zones
+from rehearsal.gke import members
 
 
 def _of(world: World, of_project: str, zone_name: str) -> list[Object]:
@@ -28,7 +30,7 @@ def _group(pool: Object, url: str, of_project: str, zone_name: str) -> Object:
         "instanceTemplate": f"{BASE}/projects/{of_project}/global/instanceTemplates/{base_name}",
         "instanceGroup": f"{place}/instanceGroups/{name}",
         "baseInstanceName": base_name,
-        "targetSize": pool["_size"],
+        "targetSize": members.in_zone(pool, zone_name),
         "status": {"isStable": pool.get("status") == "RUNNING"},
         "selfLink": f"{BASE}/{path_of(url)}",
     }
@@ -49,7 +51,15 @@ def _list(call: Call) -> Object:
     return listing.page(call, "instanceGroupManager", path, _of(call.world, of_project, place))
 
 
+def _aggregated(call: Call) -> Object:
+    of_project = project(call)
+    places = [name for region in REGIONS for name in zones(region)]
+    rows = {f"zones/{place}": _of(call.world, of_project, place) for place in places}
+    return listing.aggregated(call, "instanceGroupManager", "instanceGroupManagers", of_project, rows)
+
+
 HANDLERS: dict[str, Handler] = {
     "compute.instanceGroupManagers.get": _get,
     "compute.instanceGroupManagers.list": _list,
+    "compute.instanceGroupManagers.aggregatedList": _aggregated,
 }

@@ -14,7 +14,9 @@ from rehearsal.gcp.machines import REGIONS, region_of, zones
 
 BASE = "https://www.googleapis.com/compute/v1"
 NAME = r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)"
-_REFERENCE = re.compile(r"(?:https?://[^/]+/compute/[a-z0-9]+/)?(?:projects/([^/]+)/)?((?:global|regions/[^/]+)/\w+/[^/]+)")
+_REFERENCE = re.compile(
+    r"(?:https?://[^/]+/compute/[a-z0-9]+/)?(?:projects/([^/]+)/)?((?:global|regions/[^/]+)/\w+/[^/]+)"
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ KINDS = (
     Kind("subnetworks", "subnetwork", True, ("patch",)),
     Kind("routers", "router", True, ("patch", "update")),
     Kind("firewalls", "firewall", False, ("patch", "update")),
+    Kind("routes", "route", False),
     Kind("resourcePolicies", "resourcePolicy", True, ("patch",)),
     Kind("addresses", "address", True),
     Kind("addresses", "address", False, collection="globalAddresses"),

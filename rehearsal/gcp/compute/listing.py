@@ -9,7 +9,9 @@ from rehearsal.gcp.core import Call, Object
 
 MOST = 500
 """So many results a page holds at most, and unless told (the description of `maxResults`)."""
-_TERM = re.compile(r'\(?\s*([\w.]+)\s*(=|!=|:|\beq\b|\bne\b)\s*(?:"([^"]*)"|\'([^\']*)\'|([^\s()]*|\([^()]*\)\S*))\s*\)?')
+_TERM = re.compile(
+    r'\(?\s*([\w.]+)\s*(=|!=|:|\beq\b|\bne\b)\s*(?:"([^"]*)"|\'([^\']*)\'|([^\s()]*|\([^()]*\)\S*))\s*\)?'
+)
 
 
 def page(call: Call, kind: str, path: str, rows: list[Object]) -> Object:
@@ -59,7 +61,9 @@ def filtered(call: Call, rows: list[Object]) -> list[Object]:
         match = _TERM.fullmatch(term.strip())
         if match is None:
             raise wrong("filter", text, "Invalid list filter expression.")
-        rows = [row for row in rows if _holds(row, match[1], match[2], next(v for v in match.groups()[2:] if v is not None))]
+        rows = [
+            row for row in rows if _holds(row, match[1], match[2], next(v for v in match.groups()[2:] if v is not None))
+        ]
     return rows
 
 

@@ -7,6 +7,7 @@ import time
 from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, project, region, zone
 from rehearsal.gcp.core import Call, Handler, Object, World, now, number, stamp
+from rehearsal.gcp.machines import REGIONS
 
 KIND = "compute-operations"
 WAIT_S = 60.0
@@ -61,7 +62,9 @@ def shown(operation: Object) -> Object:
     if error:
         code = CODES.get(error["_reason"], error["_status"])
         visible["error"] = {"errors": [{"code": code, "message": error["message"]}]}
-        http = {"RESOURCE_NOT_FOUND": (404, "NOT FOUND"), "QUOTA_EXCEEDED": (403, "FORBIDDEN")}.get(code, (400, "BAD REQUEST"))
+        http = {"RESOURCE_NOT_FOUND": (404, "NOT FOUND"), "QUOTA_EXCEEDED": (403, "FORBIDDEN")}.get(
+            code, (400, "BAD REQUEST")
+        )
         visible |= {"httpErrorStatusCode": http[0], "httpErrorMessage": http[1]}
     return visible
 
@@ -97,8 +100,22 @@ def _list(call: Call) -> Object:
     return listing.page(call, "operation", path, [shown(o) for o in call.world.store.list(KIND, f"{path}/")])
 
 
+def _aggregated(call: Call) -> Object:
+    of_project = project(call)
+    scopes = ["global", *(f"regions/{name}" for name in REGIONS)]
+    found = {
+        scope: [shown(o) for o in call.world.store.list(KIND, f"projects/{of_project}/{scope}/operations/")]
+        for scope in scopes
+    }
+    return listing.aggregated(call, "operation", "operations", of_project, found)
+
+
+_VERBS: dict[str, Handler] = {"get": _get, "wait": _wait, "list": _list}
 HANDLERS: dict[str, Handler] = {
-    f"compute.{scope}Operations.{verb}": handler
-    for scope in ("global", "region", "zone")
-    for verb, handler in (("get", _get), ("wait", _wait), ("list", _list))
+    **{
+        f"compute.{scope}Operations.{verb}": handler
+        for scope in ("global", "region", "zone")
+        for verb, handler in _VERBS.items()
+    },
+    "compute.globalOperations.aggregatedList": _aggregated,
 }

@@ -23,7 +23,9 @@ from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS
 from rehearsal.gcp.policy import same_bytes
 
-_GIVEN = frozenset({"id", "selfLink", "creationTimestamp", "kind", "fingerprint", "region", "gatewayAddress", "status", "name"})
+_GIVEN = frozenset(
+    {"id", "selfLink", "creationTimestamp", "kind", "fingerprint", "region", "gatewayAddress", "status", "name"}
+)
 """Fields that are the server's to say once a resource is there."""
 _MARKED = ("networks", "subnetworks")
 """Kinds with a fingerprint. (A network keeps its own to itself: the API does not show it.)"""
@@ -213,7 +215,7 @@ def _ready(world: World, args: Object) -> None:
             return
         made = found.pop("_busy", None) == "insert"
         world.store.put(store, args["path"], found)
-        if made and args["plural"] == "networks" and found["autoCreateSubnetworks"]:
+        if made and args["plural"] == "networks":
             automatic.populate(world, found)
 
 

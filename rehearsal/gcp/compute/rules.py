@@ -31,7 +31,11 @@ def check(plural: str, world: World, path: str, resource: Object, before: Object
     if before is not None:
         for field in FIXED.get(plural, ()):
             if resource.get(field) != before.get(field):
-                raise wrong(f"resource.{field}", resource.get(field, ""), f"The field cannot be changed from '{before.get(field)}'.")
+                raise wrong(
+                    f"resource.{field}",
+                    resource.get(field, ""),
+                    f"The field cannot be changed from '{before.get(field)}'.",
+                )
     if plural in _RULES:
         _RULES[plural](world, path, resource, before)
 
@@ -66,7 +70,11 @@ def _subnetwork(world: World, path: str, resource: Object, before: Object | None
     for n, row in enumerate(secondary):
         check_name(row.get("rangeName", ""), f"resource.secondaryIpRanges[{n}].rangeName")
         if row["rangeName"] in [other["rangeName"] for other in secondary[:n]]:
-            raise wrong(f"resource.secondaryIpRanges[{n}].rangeName", row["rangeName"], "Range names must be unique in a subnetwork.")
+            raise wrong(
+                f"resource.secondaryIpRanges[{n}].rangeName",
+                row["rangeName"],
+                "Range names must be unique in a subnetwork.",
+            )
     others = [s for s in world.store.list("compute-subnetworks") if s["network"] == resource["network"]]
     ranges.refuse_overlaps(resource, [s for s in others if path_of(s["selfLink"]) != path])
     for row in (before or {}).get("secondaryIpRanges", []):
@@ -77,7 +85,9 @@ def _subnetwork(world: World, path: str, resource: Object, before: Object | None
 def _firewall(world: World, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
     if bool(resource.get("allowed")) == bool(resource.get("denied")):
-        raise wrong("resource.allowed", resource.get("allowed", ""), "Exactly one of allowed and denied must be specified.")
+        raise wrong(
+            "resource.allowed", resource.get("allowed", ""), "Exactly one of allowed and denied must be specified."
+        )
     if not 0 <= resource["priority"] <= 65535:
         raise wrong("resource.priority", resource["priority"], "Must be between 0 and 65535.")
     for list_ in ("allowed", "denied"):
@@ -89,17 +99,31 @@ def _firewall(world: World, path: str, resource: Object, before: Object | None) 
     if resource["direction"] == "EGRESS":
         for field in ("sourceTags", "sourceServiceAccounts"):
             if resource.get(field):
-                raise wrong(f"resource.{field}", resource[field], "Sources of that kind cannot be specified for EGRESS firewalls.")
-    tags, accounts = (any(resource.get(f"{side}{kind}") for side in ("source", "target")) for kind in ("Tags", "ServiceAccounts"))
+                raise wrong(
+                    f"resource.{field}",
+                    resource[field],
+                    "Sources of that kind cannot be specified for EGRESS firewalls.",
+                )
+    tags, accounts = (
+        any(resource.get(f"{side}{kind}") for side in ("source", "target")) for kind in ("Tags", "ServiceAccounts")
+    )
     if tags and accounts:
-        raise wrong("resource.targetTags", resource.get("targetTags", ""), "Tags and service accounts cannot be used in one firewall.")
+        raise wrong(
+            "resource.targetTags",
+            resource.get("targetTags", ""),
+            "Tags and service accounts cannot be used in one firewall.",
+        )
 
 
 def _traffic(field: str, row: Object) -> None:
     protocol = str(row.get("IPProtocol", "")).lower()
     number = protocol.isdigit() and int(protocol) <= 255
     if not number and protocol not in PROTOCOLS:
-        raise wrong(f"{field}.IPProtocol", row.get("IPProtocol", ""), "Must be a well-known protocol name or an IP protocol number.")
+        raise wrong(
+            f"{field}.IPProtocol",
+            row.get("IPProtocol", ""),
+            "Must be a well-known protocol name or an IP protocol number.",
+        )
     for n, text in enumerate(row.get("ports", [])):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
@@ -117,7 +141,11 @@ def _block(field: str, text: str) -> None:
 
 def _router(world: World, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
-    others = [r for r in world.store.list("compute-routers", path.rsplit("/", 1)[0] + "/") if r["network"] == resource["network"]]
+    others = [
+        r
+        for r in world.store.list("compute-routers", path.rsplit("/", 1)[0] + "/")
+        if r["network"] == resource["network"]
+    ]
     taken = [(r["name"], nat) for r in others if path_of(r["selfLink"]) != path for nat in r.get("nats", [])]
     for n, nat in enumerate(resource.get("nats", [])):
         field = f"resource.nats[{n}]"
@@ -146,6 +174,13 @@ def _nat_parts(world: World, field: str, nat: Object) -> None:
             raise wrong(f"{field}.{part}", text, "The referenced resource cannot be found.")
 
 
+def _route(world: World, path: str, resource: Object, before: Object | None) -> None:
+    _attached(world, path, resource, before)
+    _block("resource.destRange", resource.get("destRange", ""))
+    if sum(key.startswith("nextHop") for key in resource) != 1:
+        raise wrong("resource", resource["name"], "Exactly one next hop must be specified.")
+
+
 def _resource_policy(world: World, path: str, resource: Object, before: Object | None) -> None:
     kinds = [key for key in resource if key.endswith("Policy")]
     if len(kinds) != 1:
@@ -163,5 +198,5 @@ def _address(world: World, path: str, resource: Object, before: Object | None) -
 
 _RULES: dict[str, Rule] = {
     "networks": _network, "subnetworks": _subnetwork, "firewalls": _firewall, "routers": _router, "resourcePolicies": _resource_policy,
-    "addresses": _address,
+    "addresses": _address, "routes": _route,
 }  # fmt: skip

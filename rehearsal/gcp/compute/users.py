@@ -39,7 +39,7 @@ def range_users(world: World, subnetwork: str, range_name: str) -> None:
 
 def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str]:
     if plural == "networks":
-        for kind in ("subnetworks", "firewalls", "routers"):
+        for kind in ("subnetworks", "firewalls", "routers", "routes"):
             for user in world.store.list(f"compute-{kind}"):
                 if user.get("network") == self_link and not user.get("_automatic"):
                     yield path_of(user["selfLink"])
@@ -51,7 +51,9 @@ def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str
     if plural in ("subnetworks", "addresses"):
         yield from gateways(world, self_link)
     if plural == "subnetworks":
-        yield from (path_of(a["selfLink"]) for a in world.store.list("compute-addresses") if a.get("subnetwork") == self_link)
+        yield from (
+            path_of(a["selfLink"]) for a in world.store.list("compute-addresses") if a.get("subnetwork") == self_link
+        )
 
 
 def _clusters(world: World, field: str, path: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, publi
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import census, nodes, ray_operator
+from rehearsal.gke import census, members, nodes, ray_operator
 
 CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
@@ -25,7 +25,7 @@ def shown(world: World, cluster: Object) -> Object:
         visible["nodePools"] = [pools.shown(pool) for pool in found]
         visible["instanceGroupUrls"] = [url for pool in found for url in pool["instanceGroupUrls"]]
         visible["nodeConfig"] = found[0]["config"]
-    visible["currentNodeCount"] = sum(pool["_size"] * len(pool["locations"]) for pool in found)
+    visible["currentNodeCount"] = sum(len(members.of(pool)) for pool in found)
     return visible
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rehearsal.gcp import projects
 from rehearsal.gcp.core import ApiError, Call, Object, invalid, not_found
 
 BASE = "https://container.googleapis.com"
@@ -14,7 +15,14 @@ def location(call: Call) -> str:
 
 
 def project(call: Call) -> str:
-    return call.params.get("projectsId") or call.params.get("projectId") or ""
+    """The project's id. Raises the refusal of a project that is not there, which looks like one that is somebody else's
+    (kubeflow/testing #662)."""
+    found = projects.resolve(call.world, call.project)
+    if found is None:
+        raise ApiError(
+            403, f"Project lookup error: permission denied on resource 'projects/{call.project}' (or it may not exist)."
+        )
+    return found
 
 
 def parent(call: Call) -> str:

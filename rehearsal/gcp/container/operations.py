@@ -73,15 +73,10 @@ def _id(call: Call) -> str:
 
 
 def _get(call: Call) -> Object:
-    """By the project's id or number: GKE's own links name the number."""
     found = call.world.store.get(KIND, f"{parent(call)}/operations/{_id(call)}")
-    if found:
-        return shown(found)
-    suffix = f"/locations/{location(call)}/operations/{_id(call)}"
-    for name in call.world.store.names(KIND):
-        if name.endswith(suffix) and number(name.split("/")[1]) == project(call):
-            return shown(call.world.store.get(KIND, name) or {})
-    raise not_found(f"Not found: {parent(call)}/operations/{_id(call)}.")
+    if found is None:
+        raise not_found(f"Not found: {parent(call)}/operations/{_id(call)}.")
+    return shown(found)
 
 
 def _list(call: Call) -> Object:

@@ -11,7 +11,7 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, pu
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import MACHINES
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import nodes
+from rehearsal.gke import members, nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
 
@@ -127,11 +127,13 @@ def change_task(world: World, args: Object) -> None:
     changed["config"] = {**pool["config"], **args["change"].get("config", {})}
     changed["etag"] = number(str(sorted(changed.items(), key=str)), 12)
     size = args["size"] if args["size"] is not None else pool["_size"]
-    refusal = shortages.find(world, pool, args["method"]) if size > pool["_size"] else None
+    wanted = {**pool, "_size": size}
+    refusal = shortages.find(world, wanted, args["method"]) if size > pool["_size"] else None
     if refusal is not None:
         save(world, args["name"], {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": refusal.message})
         raise refusal
-    changed["_size"] = size
+    if args["size"] is not None:
+        changed = members.resized(changed, size)
     changed.pop("statusMessage", None)
     nodes.apply(world, changed)
     save(world, args["name"], changed)
@@ -168,7 +170,7 @@ def _update(call: Call) -> Object:
     if body.get("nodeVersion"):
         change["version"] = resolve(call.world, body["nodeVersion"])
     candidate = {**pool, **{k: v for k, v in change.items() if k != "config"}, "config": {**pool["config"], **config}}
-    rules.check_pool({**candidate, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    rules.check_change(candidate, names.cluster(call), pool["_size"])
     return _change(call, "UPGRADE_NODES" if "version" in change else "UPDATE_CLUSTER", change)
 
 
@@ -181,13 +183,13 @@ def _refuse_other_machine(pool: Object, body: Object) -> None:
 
 def _set_size(call: Call) -> Object:
     pool, size = names.pool(call), int(call.body.get("nodeCount", 0))
-    rules.check_pool({**pool, "initialNodeCount": size}, names.cluster(call))
+    rules.check_change(pool, names.cluster(call), size)
     return _change(call, "SET_NODE_POOL_SIZE", {}, size)
 
 
 def _set_autoscaling(call: Call) -> Object:
     pool, wanted = names.pool(call), call.body.get("autoscaling", {})
-    rules.check_pool({**pool, "autoscaling": wanted, "initialNodeCount": pool["_size"]}, names.cluster(call))
+    rules.check_change({**pool, "autoscaling": wanted}, names.cluster(call), pool["_size"])
     return _change(call, "UPDATE_CLUSTER", {"autoscaling": wanted})
 
 
@@ -201,11 +203,15 @@ def _set_management(call: Call) -> Object:
 
 _VERBS: dict[str, Handler] = {
     "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setSize": _set_size,
-    "setAutoscaling": _set_autoscaling, "autoscaling": _set_autoscaling, "setManagement": _set_management,
+    "setManagement": _set_management,
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
-    f"container.projects.{style}.clusters.nodePools.{verb}": handler
-    for style in ("locations", "zones")
-    for verb, handler in _VERBS.items()
+    **{
+        f"container.projects.{style}.clusters.nodePools.{verb}": handler
+        for style in ("locations", "zones")
+        for verb, handler in _VERBS.items()
+    },
+    "container.projects.locations.clusters.nodePools.setAutoscaling": _set_autoscaling,
+    "container.projects.zones.clusters.nodePools.autoscaling": _set_autoscaling,
 }
 TASKS: dict[str, Task] = {"pool-create": create_task, "pool-delete": delete_task, "pool-change": change_task}

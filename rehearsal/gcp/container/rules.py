@@ -1,25 +1,30 @@
 """What GKE refuses of a node pool, in its words as far as they are published.
 
 Sources of the texts: AI-Hypercomputer/xpk #825 (single-host topology), vllm-project/ci-infra #545 (size of a slice),
-keras-team/kinetic #305 (machine type), and what users of flex-start quote; where none is published, a text says in plain words what is
-wrong. GKE's TPU pages say which machine type makes which slices, and from which version.
+keras-team/kinetic #305 (machine type); where none is published, a text says in plain words what is wrong. GKE's TPU pages say which
+machine type makes which slices, and from which version.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
+from rehearsal.gcp.container import provisioning
 from rehearsal.gcp.container.versions import at_least
 from rehearsal.gcp.core import ApiError, Object, invalid
 from rehearsal.gcp.machines import MACHINES, Machine, hosts, offered, region_of, zones
+from rehearsal.gke import shapes
 
-LONGEST_RUN_S = 7 * 24 * 3600
 FLOORS = {"ct6e": "1.31.2-gke.1115000", "tpu7x": "1.34.0-gke.2201000"}
 
 
 def check_pool(pool: Object, cluster: Object) -> int:
-    """Raises the first refusal; returns the nodes in each zone that the pool starts with."""
+    """Of a pool that is to be made: raises the first refusal; returns the nodes in each zone that it starts with."""
+    count = check_change(pool, cluster, None)
+    provisioning.check_start(pool)
+    return count
+
+
+def check_change(pool: Object, cluster: Object, size: int | None) -> int:
+    """Of a pool as it is to be, with so many nodes in each zone; None for those that it starts with. Raises the first refusal."""
     config = pool.get("config", {})
     machine = MACHINES.get(config.get("machineType", "e2-medium"))
     if machine is None:
@@ -31,11 +36,33 @@ def check_pool(pool: Object, cluster: Object) -> int:
             )
         if not offered(machine.name, zone):
             raise _no_machine(machine.name, zone)
-    _check_capacity(pool, config, machine)
+    if size is not None:
+        pool = {**pool, "initialNodeCount": size}
+    provisioning.check(pool, machine)
     _check_placement(pool)
+    _check_taints(pool)
     count = _check_topology(pool, machine, cluster) if machine.chips else _plain_count(pool)
     _check_autoscaling(pool, count)
     return count
+
+
+def _check_taints(pool: Object) -> None:
+    """A node has one taint of a key and effect, GKE's own among them; the same as GKE's is not a second one.
+
+    The text is that of terraform-provider-google #7928, where it was said of `nvidia.com/gpu`.
+    """
+    for stated in pool["config"].get("taints", []):
+        if not stated.get("key") or stated.get("effect") not in shapes.EFFECTS:
+            raise invalid(
+                "Each taint of a node pool must have a key, and NO_SCHEDULE, PREFER_NO_SCHEDULE or NO_EXECUTE as its effect."
+            )
+    seen = set()
+    for taint in shapes.taints(pool):
+        same = (taint["key"], taint["effect"])
+        if same in seen:
+            effect = next(name for name, of_nodes in shapes.EFFECTS.items() if of_nodes == taint["effect"])
+            raise invalid(f"Found more than one taint with key {taint['key']} and effect {effect}.")
+        seen.add(same)
 
 
 def _no_machine(name: str, zone: str) -> ApiError:
@@ -90,9 +117,12 @@ def _slice_size(pool: Object, wanted: str, count: int) -> int:
     sizes = (0, count) if scaling.get("enabled") else (count,)
     if stated not in sizes:
         raise invalid(f'Initial node count {stated} is not a valid size of TPU pod slice with topology "{wanted}"')
-    most = int(scaling.get("maxNodeCount", 0))
-    if scaling.get("enabled") and most != count:
-        raise invalid(f'Maximum node count {most} is not a valid size of TPU pod slice with topology "{wanted}"')
+    if scaling.get("enabled"):
+        least, most = int(scaling.get("minNodeCount", 0)), int(scaling.get("maxNodeCount", 0))
+        if most != count:
+            raise invalid(f'Maximum node count {most} is not a valid size of TPU pod slice with topology "{wanted}"')
+        if least not in sizes:
+            raise invalid(f'Minimum node count {least} is not a valid size of TPU pod slice with topology "{wanted}"')
     return stated
 
 
@@ -113,44 +143,3 @@ def _check_autoscaling(pool: Object, count: int) -> None:
         )
     if count > high:
         raise invalid(f"Initial node count {count} is outside the autoscaling limits [{low}, {high}].")
-
-
-def _check_capacity(pool: Object, config: Object, machine: Machine) -> None:
-    """Flex-start, queued provisioning, spot and reservations exclude each other in the ways that GKE's API says."""
-    flex, queued = bool(config.get("flexStart")), bool(pool.get("queuedProvisioning", {}).get("enabled"))
-    scaling: Any = pool.get("autoscaling", {})
-    affinity = config.get("reservationAffinity", {}).get("consumeReservationType", "UNSPECIFIED")
-    if queued and machine.chips and not flex:
-        raise invalid("Queued_provisioning doesn't support TPUs.")
-    if flex and not scaling.get("enabled"):
-        raise invalid("Flex start node pools require autoscaling enabled.")
-    if flex and int(pool.get("initialNodeCount", 0)) != 0:
-        raise invalid("Flex start node pools require initial node count to be set to 0.")
-    if (flex or queued) and (config.get("spot") or config.get("preemptible")):
-        raise invalid("Flex start and queued provisioning node pools cannot use spot or preemptible VMs.")
-    if flex and affinity in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"):
-        raise invalid("Flex start node pools don't support reservations.")
-    if (queued or config.get("spot")) and affinity in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"):
-        raise invalid("Reservation affinity must be NO_RESERVATION for queued provisioning and spot node pools.")
-    _check_duration(config)
-    if queued and int(scaling.get("minNodeCount") or scaling.get("totalMinNodeCount") or 0) != 0:
-        raise invalid("Queued provisioning node pools require the minimum node count to be 0.")
-    if (
-        affinity == "SPECIFIC_RESERVATION"
-        and config["reservationAffinity"].get("key") != "compute.googleapis.com/reservation-name"
-    ):
-        raise invalid(
-            'Reservation affinity of type SPECIFIC_RESERVATION requires the key "compute.googleapis.com/reservation-name".'
-        )
-
-
-def _check_duration(config: Object) -> None:
-    """At most seven days (how-to/provisioningrequest)."""
-    text = config.get("maxRunDuration")
-    if text is None:
-        return
-    match = re.fullmatch(r"(\d+)(?:\.\d+)?s", str(text))
-    if match is None or not 0 < int(match.group(1)) <= LONGEST_RUN_S:
-        raise invalid(
-            f'Invalid value for field "node_pool.config.max_run_duration": "{text}". Must be at most {LONGEST_RUN_S}s.'
-        )

@@ -1,4 +1,5 @@
-"""Google has no machines, or no quota for them: the faults that end an operation in error and leave a pool without nodes.
+"""Google has no machines, or no quota for them: what ends an operation in error and leaves a pool without nodes, by a fault that is
+switched on or because the capacity table has no chips left.
 
 The texts are those that users report (hashicorp/terraform-provider-google #6287 and #10121).
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from rehearsal.gcp.core import ApiError, Object, World
 from rehearsal.gcp.machines import MACHINES, region_of
+from rehearsal.gke import capacity
 from rehearsal.gke.shapes import node_names
 
 _QUOTAS = {
@@ -20,7 +22,7 @@ _QUOTAS = {
 
 
 def find(world: World, pool: Object, method: str) -> ApiError | None:
-    """The refusal of a stock-out or quota fault that is switched on for this pool; the fault is used up by it."""
+    """The refusal of a pool of that size, or None when its chips are there and taken. A fault is used up by it."""
     machine = MACHINES[pool["config"]["machineType"]]
     zone = pool["locations"][0]
     if world.fault("stockout", method, pool["name"]):
@@ -29,6 +31,8 @@ def find(world: World, pool: Object, method: str) -> ApiError | None:
         quota = _QUOTAS.get(machine.family, f"{machine.family.upper()}_CPUS")
         text = f"Insufficient quota to satisfy the request: Quota '{quota}' exceeded. Limit: 0.0 in region {region_of(zone)}."
         return _refusal(f"Google Compute Engine: {text}", "GCE_QUOTA_EXCEEDED")
+    if machine.chips and not capacity.claim(world, pool, pool["_size"]):
+        return _refusal(_stockout(pool, zone), "GCE_STOCKOUT")
     return None
 
 

@@ -15,11 +15,22 @@ APIS = (
     "container.v1",
     "container.v1beta1",
     "compute.v1",
+    "compute.beta",
     "serviceusage.v1",
     "iam.v1",
     "cloudresourcemanager.v1",
     "cloudresourcemanager.v3",
 )
+_SYSTEM = frozenset(
+    f"${name}"
+    for name in (
+        ".xgafv", "alt", "apiVersion", "callback", "ct", "fields", "key", "outputDefaults", "prettyPrint", "unique", "userProject",
+    )
+)  # fmt: skip
+"""Query parameters of every API (docs.cloud.google.com/apis/docs/system-parameters), beside those that its own description names."""
+_OF_LISTS = frozenset({"returnPartialSuccess"})
+"""Parameters of compute's lists. The descriptions speak of it in words ("set the `returnPartialSuccess` parameter to `true`"), gcloud
+sends it, and the parameters that are listed lack it."""
 _FOLDER = Path(googleapiclient.__file__).parent / "discovery_cache" / "documents"
 
 
@@ -49,17 +60,15 @@ def methods() -> tuple[Method, ...]:
 
 
 def _methods(api: str, node: dict[str, Any]) -> list[Method]:
-    service, common = document(api).get("servicePath", ""), frozenset(document(api).get("parameters", {}))
+    service, common = document(api).get("servicePath", ""), _SYSTEM | frozenset(document(api).get("parameters", {}))
     found = []
     for raw in node.get("methods", {}).values():
         path = service + raw.get("flatPath", raw["path"])
         query = {name for name, p in raw.get("parameters", {}).items() if p.get("location") == "query"}
+        if api.startswith("compute.") and raw["id"].endswith((".list", ".aggregatedList")):
+            query |= _OF_LISTS
         request = raw.get("request", {}).get("$ref")
-        found.append(
-            Method(
-                api, raw["id"], raw["httpMethod"], _pattern(path), common | query | {"$alt", "$prettyPrint"}, request
-            )
-        )
+        found.append(Method(api, raw["id"], raw["httpMethod"], _pattern(path), common | query, request))
     return found + [method for child in node.get("resources", {}).values() for method in _methods(api, child)]
 
 
@@ -69,9 +78,18 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(text + "$")
 
 
+_VERSION_BEFORE_VERSION = re.compile(r"v\d\w*/(?=v\d\w*/)")
+
+
 def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
-    """The call that a request makes, with its path parameters. compute's beta paths mean the same calls."""
-    path = path.lstrip("/").replace("compute/beta/", "compute/v1/", 1)
+    """The call that a request makes, with its path parameters.
+
+    Of two versions the second counts: Google's Terraform provider takes the version off a base address before its clients add
+    their own, but only where the address begins with `https` (`RemoveBasePathVersion` in its transport/config.go).
+    """
+    path = path.lstrip("/")
+    doubled = _VERSION_BEFORE_VERSION.match(path)
+    path = path[doubled.end() :] if doubled else path
     for method in methods():
         match = method.pattern.match(path) if method.verb == verb else None
         if match:

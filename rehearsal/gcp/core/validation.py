@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +33,11 @@ class _Reading:
         return f"type.googleapis.com/google.{service}.{version}.{schema_name}"
 
 
-def check(method: Method, query: dict[str, str], body: Any) -> Any:
-    """The body in the form that handlers read. Raises ApiError with everything in the call that the API does not know or take."""
+def check(method: Method, query: Iterable[str], body: Any) -> Any:
+    """The body in the form that handlers read; `query` are the names of the call's parameters.
+
+    Raises ApiError with everything in the call that the API does not know or take.
+    """
     reading = _Reading(method.api, document(method.api))
     for name in query:
         if name not in method.query:

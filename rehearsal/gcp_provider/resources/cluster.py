@@ -16,6 +16,7 @@ from rehearsal.gcp_provider.resources import cluster_body, cluster_update
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
 from rehearsal.gcp_provider.resources.gke import (
     BROKEN,
+    Call,
     ClusterName,
     change,
     cluster_locked,
@@ -26,9 +27,7 @@ from rehearsal.gcp_provider.resources.gke import (
 from rehearsal.gcp_provider.rest import while_busy
 from rehearsal.gcp_provider.rules import Rules
 
-PROTECTED = (
-    "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with cluster deletion."
-)
+PROTECTED = "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with cluster deletion."
 
 
 class Cluster(Kind):
@@ -73,11 +72,17 @@ class Cluster(Kind):
                 self._remove_default_pool(job, cluster, inputs)
         return self._made(job, cluster, inputs, failure)
 
-    def _made(self, job: Job, cluster: ClusterName, inputs: Values, failure: OperationError | None) -> tuple[str, dict[str, Any]]:
+    def _made(
+        self, job: Job, cluster: ClusterName, inputs: Values, failure: OperationError | None
+    ) -> tuple[str, dict[str, Any]]:
         """What a create call left: nothing, a cluster, or a broken one that has to be known to be cleaned up."""
         outputs = self.read(job, cluster.path, inputs)
         if outputs is None:
-            raise failure if failure is not None else ProviderError(f"cluster {cluster.path} was created but is not there")
+            raise (
+                failure
+                if failure is not None
+                else ProviderError(f"cluster {cluster.path} was created but is not there")
+            )
         if failure is not None:
             raise InitError(cluster.path, outputs, str(failure))
         status = rest_state(job, cluster.path, "Cluster")["status"]
@@ -95,7 +100,9 @@ class Cluster(Kind):
     def _remove_default_pool(self, job: Job, cluster: ClusterName, inputs: Values) -> None:
         path = f"{cluster.path}/nodePools/default-pool"
         with _initialised(self, job, cluster, inputs, "Error deleting default node pool"):
-            operation = while_busy(lambda: job.rest.call("container", "DELETE", path, patience=job.patience), job.patience)
+            operation = while_busy(
+                lambda: job.rest.call("container", "DELETE", path, patience=job.patience), job.patience
+            )
             wait(job, cluster, operation, "removing default node pool")
 
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
@@ -108,11 +115,16 @@ class Cluster(Kind):
         outputs = {**self.complete(known, read), **place}
         return {name: value for name, value in outputs.items() if value is not None}
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         cluster, tops = cluster_of_path(identity), {entry.top for entry in changed}
         rest_state(job, identity, "Cluster")
         with cluster_locked(job, cluster):
-            for call in [*cluster_update.calls(job, inputs, tops), *self._stateful_calls(job, identity, state, inputs, tops)]:
+            for call in [
+                *cluster_update.calls(job, inputs, tops),
+                *self._stateful_calls(job, identity, state, inputs, tops),
+            ]:
                 change(job, cluster, call.verb, f"{identity}{call.target}", call.body, call.activity)
             if "removeDefaultNodePool" in tops and inputs.get("removeDefaultNodePool"):
                 self._remove_if_there(job, cluster, inputs)
@@ -126,35 +138,33 @@ class Cluster(Kind):
         if job.rest.find("container", f"{cluster.path}/nodePools/default-pool", job.patience) is not None:
             self._remove_default_pool(job, cluster, inputs)
 
-    def _stateful_calls(
-        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
-    ) -> Iterator[cluster_update.Call]:
+    def _stateful_calls(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Iterator[Call]:
         """Calls that depend on what is there now."""
         if "nodeLocations" in tops:
             yield self._locations(identity, inputs)
         if "minMasterVersion" in tops and _above(inputs, state):
             update = {"update": {"desiredMasterVersion": inputs["minMasterVersion"]}}
-            yield cluster_update.Call("PUT", "", update, "updating GKE master version")
+            yield Call("PUT", "", update, "updating GKE master version")
         if "nodeVersion" in tops:
             update = {"update": {"desiredNodeVersion": inputs["nodeVersion"], "desiredNodePoolId": "default-pool"}}
-            yield cluster_update.Call("PUT", "", update, "updating GKE default node pool node version")
+            yield Call("PUT", "", update, "updating GKE default node pool node version")
         if tops & {"resourceLabels", "effectiveLabels", "pulumiLabels"}:
             yield self._labels(job, identity, state, inputs)
 
-    def _locations(self, identity: str, inputs: Values) -> cluster_update.Call:
+    def _locations(self, identity: str, inputs: Values) -> Call:
         location = cluster_of_path(identity).location
         own = [location] if cluster_body.is_zone(location) else []
         update = {"update": {"desiredLocations": sorted({*own, *inputs.get("nodeLocations", [])})}}
-        return cluster_update.Call("PUT", "", update, "updating GKE cluster node locations")
+        return Call("PUT", "", update, "updating GKE cluster node locations")
 
-    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> cluster_update.Call:
+    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> Call:
         """Labels of others are kept: only those that were ours go."""
         found = job.rest.call("container", "GET", identity, patience=job.patience)
         mine, _ = cluster_body.labels_of(job, inputs, state)
         gone = set(state.get("pulumiLabels", {})) - set(mine)
         there = {key: value for key, value in found.get("resourceLabels", {}).items() if key not in gone}
         body = {"resourceLabels": {**there, **mine}, "labelFingerprint": found.get("labelFingerprint", "")}
-        return cluster_update.Call("POST", ":setResourceLabels", body, "updating GKE resource labels")
+        return Call("POST", ":setResourceLabels", body, "updating GKE resource labels")
 
     def delete(self, job: Job, identity: str, state: Values) -> None:
         if state.get("deletionProtection", True):
@@ -163,7 +173,9 @@ class Cluster(Kind):
         try:
             rest_state(job, identity, "Cluster")
             with cluster_locked(job, cluster):
-                operation = while_busy(lambda: job.rest.call("container", "DELETE", identity, patience=job.patience), job.patience)
+                operation = while_busy(
+                    lambda: job.rest.call("container", "DELETE", identity, patience=job.patience), job.patience
+                )
                 wait(job, cluster, operation, "deleting GKE cluster")
         except GoogleError as error:
             if not error.is_missing:
@@ -192,7 +204,9 @@ def _above(inputs: Values, state: Values) -> bool:
 
 
 def _numbers(version: Any) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)] if isinstance(version, str) and version != "latest" else []
+    return (
+        [int(part) for part in re.findall(r"\d+", version)] if isinstance(version, str) and version != "latest" else []
+    )
 
 
 def _name_faults(name: Any) -> list[tuple[str, str]]:
@@ -223,5 +237,3 @@ def _autopilot_conflicts(inputs: Values) -> list[tuple[str, str]]:
         for path in _NOT_WITH_AUTOPILOT
         if look(inputs, path) is not None
     ]
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,13 @@ _OTHERWISE = (
     "nodePools", "nodeVersion", "nodeLocations", "networkingMode", "nodeConfig", "initialNodeCount",
 )  # fmt: skip
 """Sent, but not simply under a name of their own."""
+_ALWAYS: dict[str, Any] = {
+    "networkPolicy": {},
+    "binaryAuthorization": {"enabled": False},
+    "notificationConfig": {"pubsub": {}},
+    "maintenancePolicy": {"window": {}},
+}
+"""Sent although the program does not state it."""
 
 
 def is_zone(location: str) -> bool:
@@ -30,9 +38,16 @@ def request(job: Job, inputs: Values, labels: Mapping[str, str]) -> dict[str, An
     """The cluster of a create call (`resourceContainerClusterCreate`). It states more than the program did."""
     plain = {name: value for name, value in inputs.items() if name not in _OTHERWISE}
     cluster = expand(resource_types(TOKEN).inputs, plain, CLUSTER)
-    for block, name in (("legacyAbac", "enableLegacyAbac"), ("autopilot", "enableAutopilot"), ("shieldedNodes", "enableShieldedNodes")):
+    for block, name in (
+        ("legacyAbac", "enableLegacyAbac"),
+        ("autopilot", "enableAutopilot"),
+        ("shieldedNodes", "enableShieldedNodes"),
+    ):
         cluster[block] = {"enabled": bool(inputs.get(name)), **cluster.get(block, {})}
-    cluster.setdefault("networkPolicy", {"enabled": False, "provider": "PROVIDER_UNSPECIFIED"})
+    for block, unstated in _ALWAYS.items():
+        cluster.setdefault(block, copy.deepcopy(unstated))
+    if not inputs.get("enableAutopilot"):
+        cluster.setdefault("autoscaling", {"enableNodeAutoprovisioning": False})
     cluster["controlPlaneEndpointsConfig"] = control_plane_endpoints(inputs)
     cluster["resourceLabels"] = dict(labels)
     if inputs.get("minMasterVersion"):
@@ -48,12 +63,12 @@ def _add_network(job: Job, inputs: Values, cluster: dict[str, Any]) -> None:
     if inputs.get("subnetwork"):
         cluster["subnetwork"] = subnetwork_path(project, location, inputs["subnetwork"])
     network = cluster.setdefault("networkConfig", {})
-    private = inputs.get("privateClusterConfig")
-    if private is not None:
-        if private.get("enablePrivateNodes") is not None:
-            network["defaultEnablePrivateNodes"] = bool(private["enablePrivateNodes"])
-        stated = private.get("masterIpv4CidrBlock")
-        cluster["privateClusterConfig"] = {} if not stated else {"masterIpv4CidrBlock": stated}
+    private = inputs.get("privateClusterConfig", {})
+    nodes = {"enablePrivateNodes": True} if private.get("enablePrivateNodes") else {}
+    if nodes:
+        network["defaultEnablePrivateNodes"] = True
+    if private.get("masterIpv4CidrBlock"):
+        cluster["privateClusterConfig"] = {"masterIpv4CidrBlock": private["masterIpv4CidrBlock"], **nodes}
     policy = ip_allocation(inputs)
     if policy is not None:
         cluster["ipAllocationPolicy"] = policy
@@ -67,15 +82,13 @@ def subnetwork_path(project: str, location: str, stated: str) -> str:
 
 
 def ip_allocation(inputs: Values) -> dict[str, Any] | None:
-    """VPC-native unless the program says otherwise (`expandIPAllocationPolicy`)."""
-    stated = inputs.get("ipAllocationPolicy")
+    """VPC-native unless the program says otherwise, and then GKE chooses the ranges (`expandIPAllocationPolicy`)."""
+    mode, stated = inputs.get("networkingMode", ""), inputs.get("ipAllocationPolicy")
+    routes = mode == "ROUTES" or (mode == "" and stated is None and bool(inputs.get("clusterIpv4Cidr")))
     if stated is None:
-        if inputs.get("enableAutopilot"):
-            return None
-        routes = inputs.get("networkingMode") == "ROUTES" or bool(inputs.get("clusterIpv4Cidr"))
-        return {"useIpAliases": not routes, "stackType": "IPV4", **({"useRoutes": True} if routes else {})}
+        return {"useIpAliases": False, "useRoutes": True, "stackType": "IPV4"} if routes else None
     sent = expand(resource_types(TOKEN).inputs, {"ipAllocationPolicy": stated}, CLUSTER)["ipAllocationPolicy"]
-    return {"useIpAliases": True, **sent}
+    return {"useIpAliases": not routes, **({"useRoutes": True} if routes else {}), **sent}
 
 
 def control_plane_endpoints(inputs: Values) -> dict[str, Any]:
@@ -83,14 +96,14 @@ def control_plane_endpoints(inputs: Values) -> dict[str, Any]:
     stated = inputs.get("controlPlaneEndpointsConfig")
     sent = expand(resource_types(TOKEN).inputs, {"controlPlaneEndpointsConfig": stated}, CLUSTER) if stated else {}
     endpoints = sent.get("controlPlaneEndpointsConfig", {})
-    dns = {"allowExternalTraffic": False, **endpoints.get("dnsEndpointConfig", {})}
+    dns = {"enableK8sCertsViaDns": False, **endpoints.get("dnsEndpointConfig", {})}
     address = {"enabled": True, **endpoints.get("ipEndpointsConfig", {})}
-    private = inputs.get("privateClusterConfig")
-    if private is not None:
-        address["enablePublicEndpoint"] = not private.get("enablePrivateEndpoint", False)
-        address["globalAccess"] = bool(look(private, "masterGlobalAccessConfig.enabled"))
-        if private.get("privateEndpointSubnetwork"):
-            address["privateEndpointSubnetwork"] = private["privateEndpointSubnetwork"]
+    if not address["enabled"]:
+        return {"dnsEndpointConfig": dns, "ipEndpointsConfig": address}
+    private = inputs.get("privateClusterConfig", {})
+    address["enablePublicEndpoint"] = not private.get("enablePrivateEndpoint", False)
+    address["globalAccess"] = bool(look(private, "masterGlobalAccessConfig.enabled"))
+    address["privateEndpointSubnetwork"] = private.get("privateEndpointSubnetwork", "")
     address["authorizedNetworksConfig"] = authorized_networks(inputs.get("masterAuthorizedNetworksConfig"))
     return {"dnsEndpointConfig": dns, "ipEndpointsConfig": address}
 
@@ -116,7 +129,11 @@ def _add_nodes(job: Job, inputs: Values, cluster: dict[str, Any]) -> None:
         cluster["initialNodeCount"] = inputs["initialNodeCount"]
     types = {"nodeConfig": resource_types(TOKEN).inputs["nodeConfig"]}
     table = {path.removeprefix("nodeConfig."): rule for path, rule in CLUSTER.items() if path.startswith("nodeConfig.")}
-    stated = expand(types, {"nodeConfig": inputs.get("nodeConfig", {})}, {f"nodeConfig.{path}": rule for path, rule in table.items()})
+    stated = expand(
+        types,
+        {"nodeConfig": inputs.get("nodeConfig", {})},
+        {f"nodeConfig.{path}": rule for path, rule in table.items()},
+    )
     cluster["nodeConfig"] = node_config.complete(stated.get("nodeConfig", {}))
 
 
@@ -146,6 +163,10 @@ def properties_of(job: Job, found: dict[str, Any], known: Values) -> dict[str, A
     authorized = look(found, "controlPlaneEndpointsConfig.ipEndpointsConfig.authorizedNetworksConfig")
     authorized = found.get("masterAuthorizedNetworksConfig") if not _on(authorized) else authorized
     read["masterAuthorizedNetworksConfig"] = _authorized(authorized)
+    if not any(
+        look(found, f"maintenancePolicy.window.{name}") for name in ("dailyMaintenanceWindow", "recurringWindow")
+    ):
+        read["maintenancePolicy"] = None
     return {**read, **_labels(job, found, known)}
 
 

@@ -50,7 +50,11 @@ _NAMES_AND_RANGES = {
     **rules("force computed", "ipAllocationPolicy", "ipAllocationPolicy.podCidrOverprovisionConfig"),
     **rules("force computed", "ipAllocationPolicy.clusterIpv4CidrBlock", suppress=cidr_or_size),
     **rules("force computed", "ipAllocationPolicy.servicesIpv4CidrBlock", suppress=cidr_or_size),
-    **rules("force computed", "ipAllocationPolicy.clusterSecondaryRangeName", "ipAllocationPolicy.servicesSecondaryRangeName"),
+    **rules(
+        "force computed",
+        "ipAllocationPolicy.clusterSecondaryRangeName",
+        "ipAllocationPolicy.servicesSecondaryRangeName",
+    ),
     **rules("force", "ipAllocationPolicy.stackType", default="IPV4"),
     **rules("computed", "ipAllocationPolicy.autoIpamConfig", "ipAllocationPolicy.networkTierConfig"),
     **rules("single", "ipAllocationPolicy.additionalIpRangesConfigs"),
@@ -63,26 +67,54 @@ _SWITCHES = {
     **rules("force computed", "enableTpu"),
     **rules("", "enableLegacyAbac", default=False, api="legacyAbac.enabled"),
     **rules("", "enableShieldedNodes", default=True, api="shieldedNodes.enabled"),
-    **rules("", "enableCiliumClusterwideNetworkPolicy", default=False, api="networkConfig.enableCiliumClusterwideNetworkPolicy"),
+    **rules(
+        "",
+        "enableCiliumClusterwideNetworkPolicy",
+        default=False,
+        api="networkConfig.enableCiliumClusterwideNetworkPolicy",
+    ),
     **rules("computed", "enableIntranodeVisibility", api="networkConfig.enableIntraNodeVisibility"),
     **rules("", "enableL4IlbSubsetting", default=False, api="networkConfig.enableL4ilbSubsetting"),
-    **rules("", "disableL4LbFirewallReconciliation", default=False, api="networkConfig.disableL4LbFirewallReconciliation"),
+    **rules(
+        "", "disableL4LbFirewallReconciliation", default=False, api="networkConfig.disableL4LbFirewallReconciliation"
+    ),
     **rules("force", "enableMultiNetworking", default=False, api="networkConfig.enableMultiNetworking"),
     **rules("", "enableFqdnNetworkPolicy", default=False, api="networkConfig.enableFqdnNetworkPolicy"),
     **rules("computed", "privateIpv6GoogleAccess", api="networkConfig.privateIpv6GoogleAccess"),
     **rules("computed", "inTransitEncryptionConfig", api="networkConfig.inTransitEncryptionConfig"),
     **rules(
-        "force computed", "datapathProvider", api="networkConfig.datapathProvider", suppress=empty_or("DATAPATH_PROVIDER_UNSPECIFIED")
+        "force computed",
+        "datapathProvider",
+        api="networkConfig.datapathProvider",
+        suppress=empty_or("DATAPATH_PROVIDER_UNSPECIFIED"),
     ),
 }
 _BLOCKS = {
-    **rules("computed", "addonsConfig", "clusterAutoscaling", "authenticatorGroupsConfig", "loggingConfig", "loggingService"),
-    **rules("computed", "monitoringConfig", "monitoringService", "notificationConfig", "protectConfig", "securityPostureConfig"),
-    **rules("computed", "nodePoolDefaults", "nodePoolAutoConfig", "nodeVersion", "verticalPodAutoscaling", "meshCertificates"),
+    **rules(
+        "computed", "addonsConfig", "clusterAutoscaling", "authenticatorGroupsConfig", "loggingConfig", "loggingService"
+    ),
+    **rules(
+        "computed",
+        "monitoringConfig",
+        "monitoringService",
+        "notificationConfig",
+        "protectConfig",
+        "securityPostureConfig",
+    ),
+    **rules(
+        "computed",
+        "nodePoolDefaults",
+        "nodePoolAutoConfig",
+        "nodeVersion",
+        "verticalPodAutoscaling",
+        "meshCertificates",
+    ),
     **rules("computed", "workloadIdentityConfig", "identityServiceConfig", "databaseEncryption", "releaseChannel"),
     **rules("computed", "clusterTelemetry", "costManagementConfig", "workloadAltsConfig", "tpuConfig", "masterAuth"),
     **rules("computed", "privateClusterConfig", "enterpriseConfig", "podAutoscaling", "anonymousAuthenticationConfig"),
-    **rules("computed", "rbacBindingConfig", "userManagedKeysConfig", "gkeAutoUpgradeConfig", "managedOpentelemetryConfig"),
+    **rules(
+        "computed", "rbacBindingConfig", "userManagedKeysConfig", "gkeAutoUpgradeConfig", "managedOpentelemetryConfig"
+    ),
     **rules("computed", "nodeCreationConfig", "managedMachineLearningDiagnosticsConfig"),
     **rules("computed", "controlPlaneEndpointsConfig", "fleet", "confidentialNodes"),
     **rules("computed", "defaultSnatStatus", api="networkConfig.defaultSnatStatus"),
@@ -92,9 +124,13 @@ _BLOCKS = {
     **rules("computed", "clusterAutoscaling", api="autoscaling"),
     **rules("computed", "networkPerformanceConfig", api="networkConfig.networkPerformanceConfig"),
     **rules("unplayed", "autopilotClusterPolicyConfig", "autopilotPrivilegedAdmissions", "dataplaneOptimizationMode"),
-    **rules("", "networkPolicy", "podSecurityPolicyConfig", "secretManagerConfig", "secretSyncConfig", suppress=_disabled),
+    **rules(
+        "", "networkPolicy", "podSecurityPolicyConfig", "secretManagerConfig", "secretSyncConfig", suppress=_disabled
+    ),
     **rules("", "binaryAuthorization", suppress=_no_mode),
-    **rules("", "maintenancePolicy", "resourceUsageExportConfig", "enableK8sBetaApis", "masterAuthorizedNetworksConfig"),
+    **rules(
+        "", "maintenancePolicy", "resourceUsageExportConfig", "enableK8sBetaApis", "masterAuthorizedNetworksConfig"
+    ),
 }
 _INSIDE_BLOCKS = {
     **rules("computed", *(f"addonsConfig.{addon}" for addon in (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.gcp_provider.kind import Job, Values
@@ -11,15 +10,7 @@ from rehearsal.gcp_provider.mapping import expand, look
 from rehearsal.gcp_provider.package import resource_types
 from rehearsal.gcp_provider.resources import cluster_body
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
-
-
-@dataclass(frozen=True)
-class Call:
-    verb: str
-    target: str
-    body: dict[str, Any]
-    activity: str
-
+from rehearsal.gcp_provider.resources.gke import Call
 
 _Make = Callable[[dict[str, Any], Values], dict[str, Any]]
 
@@ -53,7 +44,9 @@ UPDATES: dict[str, _Make] = {
     "enableIntranodeVisibility": lambda sent, inputs: {
         "desiredIntraNodeVisibilityConfig": {"enabled": bool(inputs.get("enableIntranodeVisibility"))}
     },
-    "enableFqdnNetworkPolicy": lambda sent, inputs: {"desiredEnableFqdnNetworkPolicy": bool(inputs.get("enableFqdnNetworkPolicy"))},
+    "enableFqdnNetworkPolicy": lambda sent, inputs: {
+        "desiredEnableFqdnNetworkPolicy": bool(inputs.get("enableFqdnNetworkPolicy"))
+    },
     "enableCiliumClusterwideNetworkPolicy": lambda sent, inputs: {
         "desiredEnableCiliumClusterwideNetworkPolicy": bool(inputs.get("enableCiliumClusterwideNetworkPolicy"))
     },
@@ -101,9 +94,14 @@ def calls(job: Job, inputs: Values, tops: set[str]) -> Iterator[Call]:
         yield from _node_defaults(sent)
     if "nodePoolAutoConfig" in tops:
         tags = look(sent, "nodePoolAutoConfig.networkTags")
-        yield _update({"desiredNodePoolAutoConfigNetworkTags": {} if tags is None else tags}, "updating GKE cluster node pool auto config")
+        yield _update(
+            {"desiredNodePoolAutoConfigNetworkTags": {} if tags is None else tags},
+            "updating GKE cluster node pool auto config",
+        )
     if "enableLegacyAbac" in tops:
-        yield Call("POST", ":setLegacyAbac", {"enabled": bool(inputs.get("enableLegacyAbac"))}, "updating GKE legacy ABAC")
+        yield Call(
+            "POST", ":setLegacyAbac", {"enabled": bool(inputs.get("enableLegacyAbac"))}, "updating GKE legacy ABAC"
+        )
     if "networkPolicy" in tops:
         policy = sent.get("networkPolicy", {"enabled": False})
         yield Call("POST", ":setNetworkPolicy", {"networkPolicy": policy}, "updating GKE cluster network policy")

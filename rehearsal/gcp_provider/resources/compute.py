@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, OperationError, ProviderError
 from rehearsal.gcp_provider.kind import Job, Kind, Values
-from rehearsal.gcp_provider.mapping import expand, flatten
+from rehearsal.gcp_provider.mapping import expand, flatten, look
 from rehearsal.gcp_provider.operations import await_compute
 from rehearsal.gcp_provider.rules import relative
 
@@ -20,10 +20,16 @@ class ComputeKind(Kind):
     title: ClassVar[str]
     """Its name in messages."""
     regional: ClassVar[bool] = False
+    logs: ClassVar[bool] = False
+    """Whether it has a `logConfig`, which a program states to switch it on: one that is off is none."""
 
     def scope(self, job: Job, values: Values) -> str:
         project = job.cloud.project_of(values)
-        return f"projects/{project}/regions/{job.cloud.region_of(values)}" if self.regional else f"projects/{project}/global"
+        return (
+            f"projects/{project}/regions/{job.cloud.region_of(values)}"
+            if self.regional
+            else f"projects/{project}/global"
+        )
 
     def body(self, job: Job, inputs: Values) -> dict[str, Any]:
         """The resource as it is sent. Its project is in the path only."""
@@ -37,6 +43,8 @@ class ComputeKind(Kind):
         result["project"] = job.cloud.project_of(known)
         if self.regional:
             result["region"] = found.get("region", job.cloud.region_of(known)).rsplit("/", 1)[-1]
+        if self.logs and not look(found, "logConfig.enable"):
+            result.pop("logConfig", None)
         return result
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
@@ -56,7 +64,9 @@ class ComputeKind(Kind):
         found = job.rest.find("compute", identity, job.patience)
         return None if found is None else self.outputs(job, known, found)
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         for path, verb, body in self.steps(job, identity, state, inputs, tops):
             try:
@@ -69,7 +79,9 @@ class ComputeKind(Kind):
             raise ProviderError(f"{self.title} {identity} is gone")
         return outputs
 
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Sequence[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> Sequence[tuple[str, str, Any]]:
         """The calls of an update: (path, verb, body). Most kinds have one PATCH of all that may change."""
         sent = tops - {name for name in tops if name in self.table and self.table[name].local}
         return [(identity, "PATCH", self.body(job, inputs))] if sent else []
@@ -88,7 +100,17 @@ class ComputeKind(Kind):
             await_compute(job.rest, operation, job.cloud.project_of(values), activity, job.patience)
         except OperationError as error:
             # What was refused by the operation is as little there as what was refused at once.
-            raise ProviderError(f"Error waiting to {verb} {self.title}: {error}" if verb != "delete" else str(error)) from error
+            raise ProviderError(
+                f"Error waiting to {verb} {self.title}: {error}" if verb != "delete" else str(error)
+            ) from error
+
+
+def ids_of(collection: str, regional: bool = False) -> tuple[str, ...]:
+    """The forms of an id, the full one first; each further one leaves the first part of the one before to the provider."""
+    place = "regions/(?P<region>[^/]+)" if regional else "global"
+    short = [r"(?P<project>[^/]+)", *([r"(?P<region>[^/]+)"] if regional else []), r"(?P<name>[^/]+)"]
+    full = rf"projects/(?P<project>[^/]+)/{place}/{collection}/(?P<name>[^/]+)"
+    return (full, *("/".join(short[start:]) for start in range(len(short))))
 
 
 def network_path(project: str, stated: str) -> str:

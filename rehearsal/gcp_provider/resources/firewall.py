@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
-from rehearsal.gcp_provider.resources.compute import ComputeKind, network_path
+from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
 from rehearsal.gcp_provider.rules import Rules, last_segment, rules, same_case
 
 _LISTS = ("destinationRanges", "sourceRanges", "sourceTags", "targetTags")
@@ -14,11 +14,8 @@ _LISTS = ("destinationRanges", "sourceRanges", "sourceTags", "targetTags")
 class Firewall(ComputeKind):
     token = "gcp:compute/firewall:Firewall"
     collection, title = "firewalls", "Firewall"
-    ids = (
-        r"projects/(?P<project>[^/]+)/global/firewalls/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<name>[^/]+)",
-    )
+    logs = True
+    ids = ids_of("firewalls")
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("local", "enableLogging"),
@@ -44,13 +41,9 @@ class Firewall(ComputeKind):
         body["logConfig"] = {"enable": False} if log is None else {"enable": True, **body.get("logConfig", {})}
         return body
 
-    def outputs(self, job: Job, known: Values, found: dict[str, Any]) -> dict[str, Any]:
-        result = super().outputs(job, known, found)
-        if not found.get("logConfig", {}).get("enable"):
-            result.pop("logConfig", None)
-        return result
-
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> list[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> list[tuple[str, str, Any]]:
         """A list that the program no longer states has to be sent empty, or it stays."""
         body = self.body(job, inputs)
         for name in _LISTS:

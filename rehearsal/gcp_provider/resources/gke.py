@@ -35,6 +35,16 @@ class ClusterName:
         return f"google-container-cluster/{self.project}/{self.location}/{self.name}"
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call that changes a cluster or a pool. `target` is what follows its path: `:setSize`, or nothing."""
+
+    verb: str
+    target: str
+    body: dict[str, Any]
+    activity: str
+
+
 def cluster_of_path(path: str) -> ClusterName:
     parts = path.split("/")
     return ClusterName(parts[1], parts[3], parts[5])

@@ -43,7 +43,9 @@ class _Member(Kind):
             return None
         return self._outputs(known, policy)
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         raise ProviderError(f"{self.token} has nothing that changes in place")
 
     def delete(self, job: Job, identity: str, state: Values) -> None:
@@ -85,13 +87,19 @@ class _Member(Kind):
 
 def _binding(policy: Policy, values: Values) -> dict[str, Any] | None:
     for binding in policy.get("bindings", []):
-        if binding["role"] == values["role"] and _condition(binding.get("condition")) == _condition(values.get("condition")):
+        if binding["role"] == values["role"] and _condition(binding.get("condition")) == _condition(
+            values.get("condition")
+        ):
             return dict(binding)
     return None
 
 
 def _condition(stated: Any) -> tuple[str, str, str] | None:
-    return None if stated is None else (stated.get("title", ""), stated.get("expression", ""), stated.get("description", ""))
+    return (
+        None
+        if stated is None
+        else (stated.get("title", ""), stated.get("expression", ""), stated.get("description", ""))
+    )
 
 
 def _others(policy: Policy, binding: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -135,7 +143,9 @@ class ProjectMember(_Member):
 class ServiceAccountMember(_Member):
     token = "gcp:serviceaccount/iAMMember:IAMMember"
     target, api = "serviceAccountId", "iam"
-    ids = (r"(?P<serviceAccountId>projects/[^/]+/serviceAccounts/[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
+    ids = (
+        r"(?P<serviceAccountId>projects/[^/]+/serviceAccounts/[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",
+    )
     table: ClassVar[Rules] = {
         **_CONDITION,
         **rules("force local", "serviceAccountId", "role"),

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
-from rehearsal.gcp_provider.resources.compute import ComputeKind
+from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of
 from rehearsal.gcp_provider.rules import Rules, rules
 
 
 class Network(ComputeKind):
     token = "gcp:compute/network:Network"
     collection, title = "networks", "Network"
-    ids = (
-        r"projects/(?P<project>[^/]+)/global/networks/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<name>[^/]+)",
-    )
+    ids = ids_of("networks")
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("local", "deleteDefaultRoutesOnCreate", default=False),
@@ -52,5 +48,9 @@ class Network(ComputeKind):
         query = f'(network="{link}") AND (destRange="0.0.0.0/0")'
         for route in job.rest.call("compute", "GET", routes, patience=job.patience, filter=query).get("items", []):
             self._await(
-                job, job.rest.call("compute", "DELETE", f"{routes}/{route['name']}"), outputs, "Deleting Route", "delete"
+                job,
+                job.rest.call("compute", "DELETE", f"{routes}/{route['name']}"),
+                outputs,
+                "Deleting Route",
+                "delete",
             )

@@ -35,7 +35,11 @@ def containerd(prefix: str) -> dict[str, Rule]:
     return {
         **rules("", domains, api="certificateAuthorityDomainConfig"),
         **rules("", f"{hosts}.headers.values", api="value"),
-        **{key: rule for name in ("ca", "client", "header") for key, rule in rules("", f"{hosts}.{name}s", api=name).items()},
+        **{
+            key: rule
+            for name in ("ca", "client", "header")
+            for key, rule in rules("", f"{hosts}.{name}s", api=name).items()
+        },
     }
 
 
@@ -58,7 +62,9 @@ NODE_CONFIG: dict[str, Rule] = {
     **rules("force", "reservationAffinity", "reservationAffinity.consumeReservationType", "reservationAffinity.key"),
     **rules("force unordered", "reservationAffinity.values", "storagePools"),
     **rules("force computed", "guestAccelerators", api="accelerators"),
-    **rules("force", "guestAccelerators.count", "guestAccelerators.gpuPartitionSize", "guestAccelerators.gpuSharingConfig"),
+    **rules(
+        "force", "guestAccelerators.count", "guestAccelerators.gpuPartitionSize", "guestAccelerators.gpuSharingConfig"
+    ),
     **rules("force", "guestAccelerators.count", api="acceleratorCount"),
     **rules("force", "guestAccelerators.type", api="acceleratorType", suppress=last_segment),
     **rules("force computed", "guestAccelerators.gpuDriverInstallationConfig"),
@@ -66,9 +72,13 @@ NODE_CONFIG: dict[str, Rule] = {
     **rules("force", "shieldedInstanceConfig.enableSecureBoot", "confidentialNodes.enabled"),
     **rules("force", "confidentialNodes.confidentialInstanceType"),
     **rules("force", "shieldedInstanceConfig.enableIntegrityMonitoring", default=True),
-    **rules("computed", "workloadMetadataConfig", "gcfsConfig", "kubeletConfig", "windowsNodeConfig", "linuxNodeConfig"),
+    **rules(
+        "computed", "workloadMetadataConfig", "gcfsConfig", "kubeletConfig", "windowsNodeConfig", "linuxNodeConfig"
+    ),
     **rules("computed", "kubeletConfig.insecureKubeletReadonlyPortEnabled", "bootDisk", "containerdConfig"),
-    **rules("computed", "bootDisk.diskType", "bootDisk.sizeGb", "bootDisk.provisionedIops", "bootDisk.provisionedThroughput"),
+    **rules(
+        "computed", "bootDisk.diskType", "bootDisk.sizeGb", "bootDisk.provisionedIops", "bootDisk.provisionedThroughput"
+    ),
     **rules("computed", "linuxNodeConfig.cgroupMode", suppress=empty_or("CGROUP_MODE_UNSPECIFIED")),
     **rules("", "linuxNodeConfig.hugepagesConfig", api="hugepages"),
     **rules("force", "windowsNodeConfig.osversion", default="OS_VERSION_UNSPECIFIED", api="osVersion"),
@@ -102,5 +112,8 @@ def shown(config: dict[str, Any] | None, known: Any) -> dict[str, Any] | None:
     kubelet = result.get("kubeletConfig")
     if kubelet is not None:
         port = str(kubelet.get("insecureKubeletReadonlyPortEnabled", "")).upper()
-        result["kubeletConfig"] = {**kubelet, "insecureKubeletReadonlyPortEnabled": port if port in ("TRUE", "FALSE") else ""}
+        result["kubeletConfig"] = {
+            **kubelet,
+            "insecureKubeletReadonlyPortEnabled": port if port in ("TRUE", "FALSE") else "",
+        }
     return result

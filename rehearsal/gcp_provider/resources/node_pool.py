@@ -70,7 +70,9 @@ class NodePool(Kind):
     def _send(self, job: Job, cluster: ClusterName, body: dict[str, Any]) -> dict[str, Any]:
         path = f"{cluster.path}/nodePools"
         try:
-            return while_busy(lambda: job.rest.call("container", "POST", path, {"nodePool": body}, job.patience), job.patience)
+            return while_busy(
+                lambda: job.rest.call("container", "POST", path, {"nodePool": body}, job.patience), job.patience
+            )
         except GoogleError as error:
             raise ProviderError(f"error creating NodePool: {error}") from error
 
@@ -93,11 +95,13 @@ class NodePool(Kind):
         place = {"project": cluster.project, "location": cluster.location}
         return {**self.complete({"cluster": cluster.name, **known}, read), **place, "operation": ""}
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         cluster, name = cluster_of_path(identity), identity.rsplit("/", 1)[-1]
         rest_state(job, identity, "NodePool")
         for call in pool_update.calls(name, inputs, changed):
-            path = cluster.path if call.target == "cluster" else f"{identity}{call.target}"
+            path = cluster.path if call.target == pool_update.OF_THE_CLUSTER else f"{identity}{call.target}"
             with pool_locked(job, cluster, name):
                 change(job, cluster, call.verb, path, call.body, call.activity)
         rest_state(job, cluster.path, "Cluster")
@@ -118,7 +122,9 @@ class NodePool(Kind):
                 raise ProviderError(f"Error deleting NodePool: {error}") from error
 
     def _delete(self, job: Job, cluster: ClusterName, identity: str) -> None:
-        operation = while_busy(lambda: job.rest.call("container", "DELETE", identity, patience=job.patience), job.patience)
+        operation = while_busy(
+            lambda: job.rest.call("container", "DELETE", identity, patience=job.patience), job.patience
+        )
         wait(job, cluster, operation, "deleting GKE NodePool")
 
 
@@ -145,5 +151,7 @@ def _range_faults(inputs: Values) -> list[tuple[str, str]]:
         keys = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount")
         named += [(f"autoscaling.{key}", limits.get(key)) for key in keys]
     return [
-        (path, f"expected {path} to be at least (0), got {value}") for path, value in named if isinstance(value, int) and value < 0
+        (path, f"expected {path} to be at least (0), got {value}")
+        for path, value in named
+        if isinstance(value, int) and value < 0
     ]

@@ -32,7 +32,9 @@ POOL: dict[str, Rule] = {
     **rules("computed", "autoscaling.locationPolicy"),
     **rules("", "management.autoRepair", "management.autoUpgrade", default=True),
     **rules("", "upgradeSettings.strategy", default="SURGE"),
-    **rules("computed", "upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable", "upgradeSettings.blueGreenSettings"),
+    **rules(
+        "computed", "upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable", "upgradeSettings.blueGreenSettings"
+    ),
     **rules("computed", "upgradeSettings.blueGreenSettings.nodePoolSoakDuration"),
     **rules("computed", "upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchPercentage"),
     **rules("computed", "upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchNodeCount"),
@@ -61,7 +63,11 @@ _GROUP = re.compile(r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers/([^/]
 def pool_types() -> dict[str, Property]:
     """A pool's properties, without those that say where it is."""
     types = resource_types("gcp:container/nodePool:NodePool").outputs
-    return {name: prop for name, prop in types.items() if name not in ("cluster", "project", "location", "operation", "deletionPolicy")}
+    return {
+        name: prop
+        for name, prop in types.items()
+        if name not in ("cluster", "project", "location", "operation", "deletionPolicy")
+    }
 
 
 def request(values: Values, name: str) -> dict[str, Any]:
@@ -129,5 +135,3 @@ def _manager(job: Job, url: str) -> dict[str, Any] | None:
         return None
     items = [] if listed is None else listed.get("items", [])
     return next((entry for entry in items if entry.get("name") == name), None)
-
-

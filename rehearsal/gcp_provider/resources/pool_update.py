@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import ProviderError
 from rehearsal.gcp_provider.kind import Values
 from rehearsal.gcp_provider.mapping import DEFAULTS, look
+from rehearsal.gcp_provider.resources.gke import Call
 from rehearsal.gcp_provider.resources.pool_body import request
 
-
-@dataclass(frozen=True)
-class Call:
-    """`target` is below the pool; empty means the pool, `cluster` the cluster."""
-
-    verb: str
-    target: str
-    body: dict[str, Any]
-    activity: str
+OF_THE_CLUSTER = "cluster"
+"""The target of a call that is made on the pool's cluster."""
 
 
 def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call]:
@@ -42,11 +35,23 @@ def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call
     if _touches(paths, "upgradeSettings"):
         yield Call("PUT", "", {"upgradeSettings": _upgrade(inputs, body)}, "updating GKE node pool upgrade settings")
     if _touches(paths, "networkConfig"):
-        yield Call("PUT", "", {"nodePoolId": name, "nodeNetworkConfig": body["networkConfig"]}, "updating GKE node pool network_config")
+        yield Call(
+            "PUT",
+            "",
+            {"nodePoolId": name, "nodeNetworkConfig": body["networkConfig"]},
+            "updating GKE node pool network_config",
+        )
     if _touches(paths, "nodeDrainConfigs"):
-        yield Call("PUT", "", {"nodeDrainConfig": body.get("nodeDrainConfig", {})}, "updating GKE node pool node_drain_config")
+        yield Call(
+            "PUT", "", {"nodeDrainConfig": body.get("nodeDrainConfig", {})}, "updating GKE node pool node_drain_config"
+        )
     if _touches(paths, "maintenancePolicies"):
-        yield Call("PUT", "", {"maintenancePolicy": body.get("maintenancePolicy", {})}, "updating GKE node pool maintenance policy")
+        yield Call(
+            "PUT",
+            "",
+            {"maintenancePolicy": body.get("maintenancePolicy", {})},
+            "updating GKE node pool maintenance policy",
+        )
 
 
 def _touches(paths: Sequence[str], name: str) -> bool:
@@ -63,7 +68,7 @@ def _count(inputs: Values) -> int:
 def _autoscaling(name: str, body: dict[str, Any]) -> Call:
     wanted = body.get("autoscaling", {"enabled": False})
     update = {"desiredNodePoolId": name, "desiredNodePoolAutoscaling": wanted}
-    return Call("PUT", "cluster", {"update": update}, "updating GKE node pool")
+    return Call("PUT", OF_THE_CLUSTER, {"update": update}, "updating GKE node pool")
 
 
 def _upgrade(inputs: Values, body: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +112,9 @@ def _node_config(name: str, inputs: Values, body: dict[str, Any], paths: Sequenc
         machine = {part: sent[part] for part in _MACHINE if part in sent}
         if "diskSizeGb" in machine:
             machine["diskSizeGb"] = str(machine["diskSizeGb"])
-        yield Call("PUT", "", {"nodePoolId": name, **machine}, "updating GKE node pool disk_size_gb/disk_type/machine_type")
+        yield Call(
+            "PUT", "", {"nodePoolId": name, **machine}, "updating GKE node pool disk_size_gb/disk_type/machine_type"
+        )
     for part, make in _PARTS.items():
         if _touches(paths, f"nodeConfig.{part}"):
             yield Call("PUT", "", {"nodePoolId": name, **make(stated, sent)}, f"updating GKE node pool {part}")

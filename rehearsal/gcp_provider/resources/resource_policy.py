@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rehearsal.gcp_provider.kind import DELETION_POLICY
-from rehearsal.gcp_provider.resources.compute import ComputeKind
+from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of
 from rehearsal.gcp_provider.rules import Rules, last_segment, rules
 
 
 class ResourcePolicy(ComputeKind):
     token = "gcp:compute/resourcePolicy:ResourcePolicy"
     collection, title, regional = "resourcePolicies", "ResourcePolicy", True
-    ids = (
-        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/resourcePolicies/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<name>[^/]+)",
-    )
+    ids = ids_of("resourcePolicies", regional=True)
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("force", "name", "description", "instanceSchedulePolicy", "diskConsistencyGroupPolicy"),
@@ -27,7 +22,9 @@ class ResourcePolicy(ComputeKind):
         **rules("force", "groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount"),
         **rules("force", "groupPlacementPolicy.gpuTopology"),
         **rules("force", "groupPlacementPolicy.vmCount"),
-        **rules("force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"),
+        **rules(
+            "force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"
+        ),
         **rules("force computed local", "project"),
         # Of the beta API only.
         **rules("unplayed", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),

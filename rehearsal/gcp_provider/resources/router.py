@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
-from rehearsal.gcp_provider.resources.compute import ComputeKind, network_path
+from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
 from rehearsal.gcp_provider.rules import Rules, last_segment, rules
 
 
 class Router(ComputeKind):
     token = "gcp:compute/router:Router"
     collection, title, regional = "routers", "Router", True
-    ids = (
-        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/routers/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<name>[^/]+)",
-    )
+    ids = ids_of("routers", regional=True)
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("write_only force", "params", "params.resourceManagerTags"),

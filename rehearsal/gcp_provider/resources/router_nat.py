@@ -63,11 +63,17 @@ class RouterNat(Kind):
         nats: Nats = [] if found is None else found.get("nats", [])
         for nat in nats:
             if nat["name"] == name:
-                place = {"project": job.cloud.project_of(known), "region": job.cloud.region_of(known), "router": router.rsplit("/", 1)[-1]}
+                place = {
+                    "project": job.cloud.project_of(known),
+                    "region": job.cloud.region_of(known),
+                    "router": router.rsplit("/", 1)[-1],
+                }
                 return {**self.complete(known, self._defaulted(flatten(self.types.outputs, nat, self.table))), **place}
         return None
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         router, _, name = identity.rpartition("/")
 
         def replaced(nats: Nats) -> Nats:
@@ -82,7 +88,13 @@ class RouterNat(Kind):
     def delete(self, job: Job, identity: str, state: Values) -> None:
         router, _, name = identity.rpartition("/")
         if self.read(job, identity, state) is not None:
-            self._patch(job, router, state, lambda nats: [nat for nat in nats if nat["name"] != name], "Error deleting RouterNat")
+            self._patch(
+                job,
+                router,
+                state,
+                lambda nats: [nat for nat in nats if nat["name"] != name],
+                "Error deleting RouterNat",
+            )
 
     def _router(self, job: Job, inputs: Values) -> str:
         project, region = job.cloud.project_of(inputs), job.cloud.region_of(inputs)

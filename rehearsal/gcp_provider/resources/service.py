@@ -69,7 +69,9 @@ class Service(Kind):
             return None
         return {**self.complete(known, {}), "project": project, "service": service}
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         """What can change is known to the provider only: no call."""
         return {**self.complete(inputs, {}), "project": state["project"]}
 
@@ -82,7 +84,9 @@ class Service(Kind):
         if state.get("checkIfServiceHasUsageOnDestroy"):
             body["checkIfServiceHasUsage"] = "CHECK"  # type: ignore[assignment]
         try:
-            operation = job.rest.call("serviceusage", "POST", f"projects/{project}/services/{service}:disable", body, job.patience)
+            operation = job.rest.call(
+                "serviceusage", "POST", f"projects/{project}/services/{service}:disable", body, job.patience
+            )
         except GoogleError as error:
             if error.is_missing:
                 return
@@ -125,5 +129,5 @@ class Service(Kind):
                     path, body = f"projects/{project}/services:batchEnable", {"serviceIds": group}
                 operation = job.rest.call("serviceusage", "POST", path, body, job.patience)
             except GoogleError as error:
-                raise ProviderError(f'failed to send enable services request: {error}') from error
+                raise ProviderError(f"failed to send enable services request: {error}") from error
             await_service(job.rest, operation, f"project services to be enabled: {', '.join(group)}", job.patience)

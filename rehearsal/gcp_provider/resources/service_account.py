@@ -36,7 +36,11 @@ class Account(Kind):
         if not isinstance(account, str) or not isinstance(project, str) or not project:
             return {}
         email = f"{account}@{project}.iam.gserviceaccount.com"
-        return {"email": email, "member": f"serviceAccount:{email}", "name": f"projects/{project}/serviceAccounts/{email}"}
+        return {
+            "email": email,
+            "member": f"serviceAccount:{email}",
+            "name": f"projects/{project}/serviceAccounts/{email}",
+        }
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
         project, account = job.cloud.project_of(inputs), inputs["accountId"]
@@ -70,7 +74,9 @@ class Account(Kind):
         email = found["email"]
         return {**self.complete(known, read), "accountId": email.split("@")[0], "member": f"serviceAccount:{email}"}
 
-    def update(self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]) -> dict[str, Any]:
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         try:
             if tops & {"displayName", "description"}:
@@ -78,7 +84,9 @@ class Account(Kind):
                 body = {"serviceAccount": account, "updateMask": "description,displayName"}
                 job.rest.call("iam", "PATCH", identity, body, job.patience)
             if "disabled" in tops:
-                job.rest.call("iam", "POST", f"{identity}:{'disable' if inputs.get('disabled') else 'enable'}", {}, job.patience)
+                job.rest.call(
+                    "iam", "POST", f"{identity}:{'disable' if inputs.get('disabled') else 'enable'}", {}, job.patience
+                )
         except GoogleError as error:
             raise ProviderError(f"Error updating service account {identity!r}: {error}") from error
         return self._settled(job, identity, self.known(state, inputs))

@@ -9,19 +9,15 @@ from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
-from rehearsal.gcp_provider.resources.compute import ComputeKind, network_path
+from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
 from rehearsal.gcp_provider.rules import Rules, last_segment, rules
 
 
 class Subnetwork(ComputeKind):
     token = "gcp:compute/subnetwork:Subnetwork"
     collection, title, regional = "subnetworks", "Subnetwork", True
-    ids = (
-        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/subnetworks/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<region>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<name>[^/]+)",
-    )
+    logs = True
+    ids = ids_of("subnetworks", regional=True)
     table: ClassVar[Rules] = {
         **DELETION_POLICY,
         **rules("local", "sendSecondaryIpRangeIfEmpty"),
@@ -64,13 +60,9 @@ class Subnetwork(ComputeKind):
             body["logConfig"] = {"enable": True, **body["logConfig"]}
         return body
 
-    def outputs(self, job: Job, known: Values, found: dict[str, Any]) -> dict[str, Any]:
-        result = super().outputs(job, known, found)
-        if not found.get("logConfig", {}).get("enable"):
-            result.pop("logConfig", None)
-        return result
-
-    def steps(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Sequence[tuple[str, str, Any]]:
+    def steps(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> Sequence[tuple[str, str, Any]]:
         calls: list[tuple[str, str, Any]] = []
         if "ipCidrRange" in tops:
             calls.append((f"{identity}/expandIpCidrRange", "POST", {"ipCidrRange": inputs["ipCidrRange"]}))

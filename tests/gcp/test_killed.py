@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rehearsal_google.conftest import PROJECT, ServerProcess
+from tests.gcp.process import PROJECT, ServerProcess
 
 pytestmark = pytest.mark.unit
 

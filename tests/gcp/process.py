@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import requests
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -81,34 +77,3 @@ class ServerProcess:
             assert time.monotonic() < deadline, found
             time.sleep(0.02)
         return found
-
-    def gcloud(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Google's own client, with no account and settings of its own, pointed at this server."""
-        program = shutil.which("gcloud")
-        assert program is not None, "gcloud is not installed: these tests need Google's own client on PATH"
-        overrides = {"CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "CLOUDRESOURCEMANAGER": ""}
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOUDSDK_")}
-        environment = {
-            **kept,
-            **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{self.base}/{path}" for api, path in overrides.items()},
-            "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
-            "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
-            "CLOUDSDK_CORE_PROJECT": PROJECT,
-            "CLOUDSDK_CONFIG": str(self.folder / "gcloud"),
-            "KUBECONFIG": str(self.folder / "kubeconfig"),
-        }
-        return subprocess.run(
-            [program, *words], env=environment, capture_output=True, text=True, timeout=60, check=False
-        )
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """One server for a module, with the APIs on that clusters need."""
-    found = ServerProcess(tmp_path_factory.mktemp("google"))
-    found.start()
-    try:
-        found.enable()
-        yield found
-    finally:
-        found.kill()

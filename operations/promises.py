@@ -1,0 +1,166 @@
+"""The promises of a platform's jobs, derived from its plan, and whether they held. Pure: rows of the timeline in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from operations.timeline import JobLine
+from settings.plan import Plan, RayJobPlan
+from settings.queue_plan import DEFAULT_POOL, FlavorPlan, QueuePlan
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something that the program's order and the queue promise, and whether it held."""
+
+    text: str
+    held: bool
+
+
+def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
+    """All promises of a plan's jobs. `lines` has a row for each of them."""
+    by_name = {line.name: line for line in lines}
+    made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
+    made += [Promise(_own_pools_text(line), own_pools(line)) for line in lines]
+    chips = {job.name: job.slices * job.shape.chips for job in plan.jobs}
+    after = {job.name: job.after for job in plan.jobs}
+    flavors = {job.name: _flavor_of(plan, job.queue, job.namespace, job.shape) for job in plan.jobs}
+    made += _turns(after, chips, flavors, by_name)
+    for job in plan.ray_jobs:
+        made += _ray(plan, job, by_name[job.name])
+    return made
+
+
+def _own_pools_text(line: JobLine) -> str:
+    each = "its slice" if line.wanted == 1 else f"each of its {line.wanted} slices"
+    return f"{line.name}: {each} had a pool of its own"
+
+
+def _flavor_of(plan: Plan, queue: str, namespace: str, shape: object) -> FlavorPlan:
+    found = queue_of(plan, queue, namespace)
+    return next(flavor for flavor in found.flavors if flavor.shape == shape)
+
+
+def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
+    return next(q for q in plan.queues if (q.local_queue, q.namespace) == (queue, namespace))
+
+
+# -- multislice jobs --------------------------------------------------------------------------------------------------
+
+
+def _turns(
+    after: Mapping[str, Sequence[str]],
+    chips: Mapping[str, int],
+    flavors: Mapping[str, FlavorPlan],
+    lines: Mapping[str, JobLine],
+) -> list[Promise]:
+    """A job that was submitted after another and does not fit beside it must wait until that has given back enough
+    slices; jobs that waited for the same ones and fit together must run together."""
+    made = []
+    for name, earlier in after.items():
+        for other in earlier:
+            if flavors[name] != flavors[other]:
+                continue
+            lacking = chips[name] + chips[other] - flavors[name].chips
+            slices = -(-lacking * lines[other].wanted // chips[other])
+            if slices > 0:
+                given = "all its slices" if slices == lines[other].wanted else f"{slices} of its slices"
+                text = f"{name} waited until {other} had given back {given}"
+                made.append(Promise(text, waited_for(lines[name], lines[other], slices)))
+    for group in _together(after, chips, flavors):
+        held = all(overlap(lines[a], lines[b]) for a in group for b in group if a < b)
+        made.append(Promise(f"{' and '.join(group)} ran together", held))
+    return made
+
+
+def _together(
+    after: Mapping[str, Sequence[str]], chips: Mapping[str, int], flavors: Mapping[str, FlavorPlan]
+) -> list[list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, earlier in after.items():
+        if earlier:
+            groups.setdefault((flavors[name].name, *sorted(earlier)), []).append(name)
+    return [sorted(g) for g in groups.values() if len(g) > 1 and sum(chips[n] for n in g) <= flavors[g[0]].chips]
+
+
+def own_pools(line: JobLine) -> bool:
+    """Whether all pods of each slice were on one pool, and no two slices on the same."""
+    pools = list(line.slices.values())
+    return (
+        len(pools) == line.wanted
+        and all(len(p) == 1 for p in pools)
+        and len(frozenset().union(*pools)) == line.wanted > 0
+    )
+
+
+def waited_for(line: JobLine, other: JobLine, slices: int) -> bool:
+    """Whether a job was admitted only when that many slices of the other one were done. Kueue does not wait for the end
+    of the whole job: it counts down the quota of a JobSet as its pods finish."""
+    if line.admitted is None or len(other.slice_ends) < slices:
+        return False
+    return line.admitted >= other.slice_ends[slices - 1]
+
+
+def overlap(line: JobLine, other: JobLine) -> bool:
+    """Whether the two jobs were admitted at a common moment."""
+    if line.admitted is None or other.admitted is None:
+        return False
+    ends = [t for t in (line.finished, other.finished) if t is not None]
+    return not ends or max(line.admitted, other.admitted) < min(ends)
+
+
+# -- Ray jobs ---------------------------------------------------------------------------------------------------------
+
+
+def _ray(plan: Plan, job: RayJobPlan, line: JobLine) -> list[Promise]:
+    made = [Promise(f"{job.name}: Ray's head ran on {DEFAULT_POOL}", line.head == DEFAULT_POOL)]
+    flavor = expected_flavor(plan, job)
+    if flavor is None:
+        return made
+    letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
+    pools = " or ".join(flavor.pools)
+    on_it = line.flavors == {flavor.name} and bool(line.pools) and set(line.pools) <= set(flavor.pools)
+    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}, on {pools}", on_it))
+    pods = job.slices * job.shape.hosts
+    if flavor.check is not None:
+        asked = line.request is not None and line.request.pod_sets == (pods,)
+        made.append(Promise(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked))
+    scaling = {pool.name for pool in plan.pools if pool.bounds is not None and pool.bounds[0] == 0}
+    if set(flavor.pools) <= scaling:
+        came = line.nodes is not None and line.reserved is not None and line.nodes >= line.reserved
+        made.append(Promise(f"{job.name}: the nodes came when it had its quota, not before", came))
+    return made
+
+
+def _with_chips(plan: Plan, job: RayJobPlan) -> list[FlavorPlan]:
+    return [flavor for flavor in queue_of(plan, job.queue, job.namespace).flavors if flavor.shape is not None]
+
+
+def expected_flavor(plan: Plan, job: RayJobPlan) -> FlavorPlan | None:
+    """The first flavor with room beside the jobs that this one was submitted after; None where the order of the jobs
+    leaves it open, or where it has to wait."""
+    peers = {j.name: j for j in plan.ray_jobs if (j.queue, j.namespace) == (job.queue, job.namespace)}
+    earlier = _closure(job, peers)
+    later = {name for name, peer in peers.items() if job.name in _closure(peer, peers)}
+    if set(peers) - earlier - later - {job.name}:
+        return None
+    left = {flavor.name: flavor.chips for flavor in _with_chips(plan, job)}
+    for name in [*(n for n in peers if n in earlier), job.name]:
+        need = peers[name].slices * peers[name].shape.chips
+        fitting = next((flavor for flavor, chips in left.items() if chips >= need), None)
+        if fitting is None:
+            return None
+        left[fitting] -= need
+    return next(flavor for flavor in _with_chips(plan, job) if flavor.name == fitting)
+
+
+def _closure(job: RayJobPlan, peers: Mapping[str, RayJobPlan]) -> set[str]:
+    found: set[str] = set()
+    frontier = [name for name in job.after if name in peers]
+    while frontier:
+        name = frontier.pop()
+        if name not in found:
+            found.add(name)
+            frontier += [n for n in peers[name].after if n in peers]
+    return found

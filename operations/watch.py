@@ -1,0 +1,96 @@
+"""Reads the timeline's rows from the cluster, and remembers what the cluster forgets: a finished Ray job's pods and nodes
+are gone, and a later `make up` must still say where it ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from operations.kube import Cluster
+from operations.timeline import (
+    JOBSET_LABEL,
+    RAY_CLUSTER_LABEL,
+    JobLine,
+    Node,
+    Request,
+    free_chips,
+    jobset_line,
+    merged,
+    nodes_of,
+    ray_line,
+    request_of,
+    with_room,
+)
+from settings.plan import JobPlan, Plan, RayJobPlan
+from settings.versions import JOBSET_API, KUEUE_API, RAY_API
+
+PROVISIONING_API = "autoscaling.x-k8s.io/v1"
+Object = dict[str, Any]
+_SEEN = TypeAdapter(dict[str, JobLine])
+
+
+@dataclass
+class Watcher:
+    """The rows of one cluster's jobs. `memory` is a file for what was seen, by the jobs' uids; None keeps it here only."""
+
+    cluster: Cluster
+    plan: Plan
+    memory: Path | None = None
+    _seen: dict[str, JobLine] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and self.memory.exists():
+            try:
+                self._seen = _SEEN.validate_json(self.memory.read_bytes())
+            except ValidationError:
+                self._seen = {}  # an older form, or cut off: what is still in the cluster is read again
+
+    def lines(self) -> list[JobLine]:
+        """The rows as the cluster is now, in the order of the plan. Raises client.ApiException and urllib3's errors."""
+        nodes = nodes_of(self.cluster.list("/api/v1/nodes"))
+        queues = {(q.namespace, q.local_queue): self._free(q.cluster_queue) for q in self.plan.queues}
+        jobs: list[JobPlan | RayJobPlan] = [*self.plan.jobs, *self.plan.ray_jobs]
+        found = [
+            with_room(self._row(job, nodes), job.slices * job.shape.chips, queues[job.namespace, job.queue])
+            for job in jobs
+        ]
+        if self.memory is not None:
+            self.memory.write_bytes(_SEEN.dump_json(self._seen))
+        return found
+
+    def _free(self, cluster_queue: str) -> dict[str, tuple[int, int]]:
+        return free_chips(self.cluster.call("GET", f"/apis/{KUEUE_API}/clusterqueues/{cluster_queue}"))
+
+    def _row(self, job: JobPlan | RayJobPlan, nodes: dict[str, Node]) -> JobLine:
+        is_ray = isinstance(job, RayJobPlan)
+        api, plural = (RAY_API, "rayjobs") if is_ray else (JOBSET_API, "jobsets")
+        found = self.cluster.call("GET", f"/apis/{api}/namespaces/{job.namespace}/{plural}/{job.name}")
+        workload = self._workload(job.namespace, found["metadata"]["uid"])
+        ray_cluster = found.get("status", {}).get("rayClusterName", "")
+        own = f"{RAY_CLUSTER_LABEL}={ray_cluster}" if is_ray else f"{JOBSET_LABEL}={job.name}"
+        pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
+        request = self._request(job.namespace, workload) if job.queued else None
+        line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
+        uid = found["metadata"]["uid"]
+        if uid in self._seen:
+            line = merged(self._seen[uid], line)
+        self._seen[uid] = line
+        return line
+
+    def _workload(self, namespace: str, uid: str) -> Object | None:
+        """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""
+        listed = self.cluster.list(f"/apis/{KUEUE_API}/namespaces/{namespace}/workloads")
+        own = [w for w in listed if any(o["uid"] == uid for o in w["metadata"].get("ownerReferences", []))]
+        return max(own, key=lambda w: str(w["metadata"]["creationTimestamp"]), default=None)
+
+    def _request(self, namespace: str, workload: Object | None) -> Request | None:
+        if workload is None:
+            return None
+        listed = self.cluster.list(f"/apis/{PROVISIONING_API}/namespaces/{namespace}/provisioningrequests")
+        uid = workload["metadata"]["uid"]
+        own = [r for r in listed if any(o["uid"] == uid for o in r["metadata"].get("ownerReferences", []))]
+        newest = max(own, key=lambda r: str(r["metadata"]["creationTimestamp"]), default=None)
+        return request_of(newest) if newest is not None else None

@@ -1,0 +1,74 @@
+"""What GKE puts into every cluster: the definition of ProvisioningRequests, and its own rule about them.
+
+GKE Warden refuses a request with more than one pod set when it is created (ray-project/ray #57839). Warden is a webhook of Google's; here
+the same rule is a ValidatingAdmissionPolicy, so the refusal names that instead of the webhook, with the same text after it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from kubernetes import client
+from urllib3.exceptions import HTTPError
+
+from rehearsal.gcp.core import Object
+from rehearsal.gke.requests import CLASS
+from rehearsal.kubeapi import KubeApi
+
+_NAME = "provisioning-request-cr-validation.gke.io"
+_RULE = "the queued provisioning feature currently supports only single PodSet per request"
+_REFUSAL = (
+    "GKE Warden rejected the request because it violates one or more constraints. Violations details: "
+    f'{{"[denied by provisioning-request-cr-validation]":["{_RULE}"]}}'
+)
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+
+
+def install(kubeconfig: Path, definitions: Path) -> bool:
+    """Brings a cluster's built-in objects to what they should be. Idempotent. False when the API server went away meanwhile."""
+    try:
+        api = KubeApi(kubeconfig)
+        for path in sorted(definitions.glob("*/*.yaml")):
+            _ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
+        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicies", _policy())
+        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicybindings", _binding())
+    except client.ApiException as error:
+        if error.status < 500 and error.status != 429:
+            raise
+        return False
+    except (HTTPError, OSError):
+        return False
+    return True
+
+
+def _ensure(api: KubeApi, path: str, wanted: Object) -> None:
+    name = wanted["metadata"]["name"]
+    if api.get(f"{path}/{name}") is None:
+        api.call("POST", path, wanted)
+    else:
+        api.call("PATCH", f"{path}/{name}", wanted)
+
+
+def _policy() -> Object:
+    rule = {"apiGroups": ["autoscaling.x-k8s.io"], "apiVersions": ["*"], "operations": ["CREATE"]}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": _NAME},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": [{**rule, "resources": ["provisioningrequests"]}]},
+            "matchConditions": [{"name": "queued", "expression": f"object.spec.provisioningClassName == '{CLASS}'"}],
+            "validations": [{"expression": "object.spec.podSets.size() == 1", "message": _REFUSAL}],
+        },
+    }
+
+
+def _binding() -> Object:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": _NAME},
+        "spec": {"policyName": _NAME, "validationActions": ["Deny"]},
+    }

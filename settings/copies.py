@@ -1,0 +1,40 @@
+"""Entries of a list that stand there twice: one mistake, which would break a rule with each of its names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from settings.faults import Described, Fault, Unsound, rule
+from settings.model import Section
+
+Entry = TypeVar("Entry", bound=Section)
+
+
+def distinct(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
+    """Each entry with its index, but for copies of an earlier one. What is not whole is not a copy."""
+    return [(index, entry) for index, entry in enumerate(entries) if not _whole(entry) or entry not in entries[:index]]
+
+
+@rule
+def copies(path: str, entries: Sequence[Section]) -> Iterator[Fault]:
+    """A fault for each entry that stood earlier in the list already. `path` has a `{}` for the index."""
+    first = {index for index, _ in distinct(entries)}
+    for index, entry in enumerate(entries):
+        if index not in first:
+            wanted = f"an entry of its own: {path.format(entries.index(entry))} is the same"
+            yield Fault(path.format(index), Described("the same entry again"), wanted, "remove it")
+
+
+def places(path: str, entries: Iterable[tuple[int, Section]], attribute: str) -> Iterator[tuple[str, Any]]:
+    """(path, value) of an attribute in each entry that has it. `path` has a `{}` for the index."""
+    for index, entry in entries:
+        try:
+            value = getattr(entry, attribute)
+        except Unsound:
+            continue
+        yield path.format(index), value
+
+
+def _whole(entry: Section) -> bool:
+    return all(name in vars(entry) for name in type(entry).model_fields)

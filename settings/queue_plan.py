@@ -1,0 +1,153 @@
+"""Queues and flavors: what each may give out, and by which labels its nodes are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
+from settings.capacity import CAPACITIES
+from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
+from settings.names import mebibytes
+from settings.shapes import certain_shape, shape_of, system_zones
+from settings.system_pool import pool_room
+
+DEFAULT_POOL = "default-pool"
+FLAVOR_LABEL = "tpu-platform/flavor"
+"""On the nodes of pools that share their shape with another flavor and are several, so that no label of GKE's tells them."""
+COVERED = (TPU_RESOURCE, "cpu", "memory")
+"""What the queues give out. A queue that does not cover what a pod asks for leaves its job pending for ever."""
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """The admission check of a flavor whose nodes come by queued provisioning."""
+
+    name: str
+    config: str
+    topology: str
+    retry: RetrySection
+
+
+@dataclass(frozen=True)
+class FlavorPlan:
+    """One kind of node in a queue. The quota counts what jobs may use at a time, by resource."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...]
+    shape: SliceShape | None
+    """None: nodes without chips."""
+    pools: tuple[str, ...]
+    quota: tuple[tuple[str, str], ...]
+    check: CheckPlan | None = None
+
+    @property
+    def chips(self) -> int:
+        return int(dict(self.quota)[TPU_RESOURCE])
+
+
+@dataclass(frozen=True)
+class QueuePlan:
+    cluster_queue: str
+    local_queue: str
+    namespace: str
+    strategy: str
+    flavors: tuple[FlavorPlan, ...]
+    """In the order in which Kueue tries them."""
+
+
+def queue_plans(settings: Settings) -> tuple[QueuePlan, ...]:
+    return tuple(
+        QueuePlan(
+            queue.cluster_queue,
+            queue.local_queue,
+            queue.namespace,
+            queue.strategy,
+            (
+                *([_cpu_flavor(queue.cpu, settings)] if queue.cpu is not None else []),
+                *(_flavor(section, settings) for section in sections_of(queue, settings)),
+            ),
+        )
+        for queue in settings.queues
+    )
+
+
+def sections_of(queue: QueueSection, settings: Settings) -> list[SliceSection]:
+    """The slices behind a queue, in the order in which they are tried."""
+    if queue.flavors is None:
+        return list(settings.slices)
+    by_name = {section.flavor: section for section in settings.slices}
+    return [by_name[name] for name in queue.flavors if name in by_name]
+
+
+def queue_of_flavor(flavor: str, settings: Settings) -> QueueSection:
+    """The queue that gives out a flavor: the rules see to it that there is exactly one."""
+    return next(
+        queue for queue in settings.queues if flavor in (section.flavor for section in sections_of(queue, settings))
+    )
+
+
+def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
+    """The labels by which a flavor's nodes are told from all others: GKE's of the shape where no other flavor has it, the
+    pool's where it is one pool, and one of our own where there are several."""
+    shape = certain_shape(section)
+    alike = [other for other in settings.slices if shape_of(other) == shape]
+    if len(alike) == 1:
+        return shape.node_labels
+    if len(section.pools) == 1:
+        return {NODEPOOL_LABEL: section.pools[0]}
+    return {FLAVOR_LABEL: section.flavor}
+
+
+def _flavor(section: SliceSection, settings: Settings) -> FlavorPlan:
+    shape, check = certain_shape(section), None
+    if CAPACITIES[section.capacity].queued:
+        retry = section.retry if section.retry is not None else RetrySection()
+        check = CheckPlan(f"{section.flavor}-prov", f"{section.flavor}-config", shape.topology, retry)
+    labels = tuple(node_labels(section, settings).items())
+    return FlavorPlan(section.flavor, labels, shape, tuple(section.pools), quota_of(section, shape), check)
+
+
+def _cpu_flavor(cpu: CpuFlavorSection, settings: Settings) -> FlavorPlan:
+    millicores, mib = cpu_quota(cpu, settings)
+    quota = ((TPU_RESOURCE, "0"), ("cpu", cores(millicores)), ("memory", memory(mib)))
+    return FlavorPlan(cpu.flavor, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)
+
+
+def cpu_quota(cpu: CpuFlavorSection, settings: Settings) -> tuple[int, int]:
+    """(millicores, MiB) that jobs may use of the nodes for system pods. Whole cores and GiB where they are computed.
+    Of a machine whose size is not known and not stated: nothing (a rule asks for a statement)."""
+    room = pool_room(settings.cluster.default_pool, len(system_zones(settings)))
+    millicores = room.millicores // 1000 * 1000 if room is not None else 0
+    mib = room.mib // 1024 * 1024 if room is not None else 0
+    return (
+        cpu.cpu * 1000 if cpu.cpu is not None else millicores,
+        mebibytes(cpu.memory) if cpu.memory is not None else mib,
+    )
+
+
+def quota_of(section: SliceSection, shape: SliceShape) -> tuple[tuple[str, str], ...]:
+    """How much of each resource a flavor may give out.
+
+    cpu and memory are covered beside the chips, as the machines' sizes, so that chips are always what runs out first.
+    Quantities are text in Kubernetes' own canonical form: any other form comes back changed and shows up as a difference.
+    """
+    chips = section.quota if section.quota is not None else shape.chips * len(section.pools)
+    hosts = chips // shape.machine.chips
+    return (
+        (TPU_RESOURCE, str(chips)),
+        ("cpu", str(hosts * shape.machine.vcpus)),
+        ("memory", memory(hosts * shape.machine.memory_gb * 1024)),
+    )
+
+
+def memory(mib: int) -> str:
+    """MiB as Kubernetes writes them, in the largest unit that they are a whole number of: `768Gi`, `1Ti`."""
+    for unit, size in (("Ti", 1024 * 1024), ("Gi", 1024)):
+        if mib and mib % size == 0:
+            return f"{mib // size}{unit}"
+    return f"{mib}Mi" if mib else "0"
+
+
+def cores(millicores: int) -> str:
+    """`2500` -> 2500m, `2000` -> 2."""
+    return str(millicores // 1000) if millicores % 1000 == 0 else f"{millicores}m"

@@ -1,0 +1,149 @@
+"""Queues: each flavor is given out by exactly one, under names that do not clash, in a namespace that is ours to make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from settings.copies import copies, distinct, places
+from settings.faults import MISSING, Described, Fault, Unsound, duplicates, rule, unknown_names
+from settings.model import QueueSection, Settings
+from settings.system_rules import room_for_jobs
+
+_SYSTEM_PREFIXES = ("kube-", "gke-", "gmp-")
+_SYSTEM = ("kueue-system", "jobset-system", "ray-system")
+
+Entries = list[tuple[int, QueueSection]]
+
+
+@rule
+def check(settings: Settings) -> Iterator[Fault]:
+    entries = distinct(settings.queues)
+    yield from copies("queues[{}]", settings.queues)
+    yield from duplicates(places("queues[{}].clusterQueue", entries, "cluster_queue"), "cluster queue")
+    yield from _local_names(entries)
+    yield from _namespaces(entries)
+    yield from _flavors(entries, settings)
+    yield from _given_out_once(entries)
+    yield from _given_out(entries, settings)
+    yield from _cpu_names(entries, settings)
+    yield from _one_cpu(entries)
+    yield from _cpu_room(entries, settings)
+
+
+def flavor_names(settings: Settings) -> list[str]:
+    """The flavors in `slices`. Raises Unsound while one of them is broken or there twice: which one a name means, and whether
+    a name is unknown, is open then."""
+    names = [section.flavor for _, section in distinct(settings.slices)]
+    if len(set(names)) < len(names):
+        raise Unsound("flavor")
+    return names
+
+
+@rule
+def _local_names(entries: Entries) -> Iterator[Fault]:
+    seen: dict[tuple[str, str], int] = {}
+    for index, queue in entries:
+        key = (queue.namespace, queue.local_queue)
+        if key in seen:
+            wanted = f"a name of its own in namespace {queue.namespace}: queues[{seen[key]}] has it"
+            yield Fault(f"queues[{index}].localQueue", queue.local_queue, wanted, "rename one")
+        seen.setdefault(key, index)
+
+
+@rule
+def _namespaces(entries: Entries) -> Iterator[Fault]:
+    """The namespace of a queue is made with the platform and deleted with it."""
+    for path, namespace in places("queues[{}].namespace", entries, "namespace"):
+        if namespace.startswith(_SYSTEM_PREFIXES) or namespace in _SYSTEM:
+            wanted = "a namespace for jobs: this one is the system's, and the platform deletes its queues' namespaces"
+            yield Fault(path, namespace, wanted, "write default, or a name of your own")
+
+
+@rule
+def _flavors(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """Names that are unknown are told with those in jobs (`job_rules.py`)."""
+    known = list(dict.fromkeys(section.flavor for section in settings.slices))
+    for path, flavors in places("queues[{}].flavors", entries, "flavors"):
+        if flavors is None and len(settings.queues) > 1:
+            count = len(settings.queues)
+            wanted = f"the flavors that this queue gives out, of {', '.join(known)}: there are {count} queues"
+            yield Fault(path, MISSING, wanted, "list them in the order in which they are to be tried")
+        if flavors == []:
+            yield Fault(
+                path, [], "at least one flavor", f"write [{known[0]}], or leave the key out where there is one queue"
+            )
+
+
+@rule
+def _given_out_once(entries: Entries) -> Iterator[Fault]:
+    """Quota counts per queue: a flavor in two of them would be given out twice."""
+    seen: dict[str, str] = {}
+    for path, flavors in places("queues[{}].flavors", entries, "flavors"):
+        for j, name in enumerate(flavors if flavors is not None else []):
+            if name in seen:
+                wanted = f"a flavor of one queue only, once: {seen[name]} has it"
+                yield Fault(f"{path}[{j}]", name, wanted, "remove one")
+            seen.setdefault(name, f"{path}[{j}]")
+
+
+@rule
+def _given_out(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """A flavor that no queue gives out is never used. A queue with a fault in its list may have meant it."""
+    known, given = flavor_names(settings), set[str]()
+    for _, queue in entries:
+        if not queue.flavors or not set(queue.flavors) <= set(known):
+            return
+        given |= set(queue.flavors)
+    for index, section in enumerate(settings.slices):
+        if section.flavor not in given:
+            wanted = "a flavor that a queue gives out: no job can reach its chips otherwise"
+            names = ", ".join(f"queues[{i}]" for i, _ in entries)
+            yield Fault(
+                f"slices[{index}].flavor", section.flavor, wanted, f"add {section.flavor} to the flavors of {names}"
+            )
+
+
+@rule
+def unknown_flavors(settings: Settings) -> Iterator[Fault]:
+    """Flavors that queues and jobs name and that are not in `slices`."""
+    queues = places("queues[{}].flavors", distinct(settings.queues), "flavors")
+    named = [
+        (f"{path}[{j}]", name) for path, names in queues for j, name in enumerate(names if names is not None else [])
+    ]
+    jobs = places("workloads[{}].flavor", enumerate(settings.workloads), "flavor")
+    named += [(path, name) for path, name in jobs if name is not None]
+    yield from unknown_names(named, flavor_names(settings), "a flavor in slices")
+
+
+@rule
+def _cpu_names(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    flavors = {name: path for path, name in places("slices[{}].flavor", enumerate(settings.slices), "flavor")}
+    for path, cpu in places("queues[{}].cpu", entries, "cpu"):
+        if cpu is not None and "flavor" in vars(cpu) and cpu.flavor in flavors:
+            yield Fault(f"{path}.flavor", cpu.flavor, f"a name of its own: {flavors[cpu.flavor]} has it", "rename it")
+
+
+@rule
+def _one_cpu(entries: Entries) -> Iterator[Fault]:
+    first = None
+    for path, cpu in places("queues[{}].cpu", entries, "cpu"):
+        if cpu is not None and first is not None:
+            wanted = f"one in all: {first} gives out the same nodes, which would count twice"
+            yield Fault(path, Described("a second cpu flavor"), wanted, "remove one of the two")
+        first = path if cpu is not None and first is None else first
+
+
+@rule
+def _cpu_room(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    if room_for_jobs(settings) is not None:
+        return
+    machine = settings.cluster.default_pool.machine_type
+    for path, cpu in places("queues[{}].cpu", entries, "cpu"):
+        if cpu is not None and (cpu.cpu is None or cpu.memory is None):
+            stated = ", ".join(key for key in ("cpu", "memory") if getattr(cpu, key) is not None)
+            yield Fault(
+                path,
+                Described(f"{stated} only" if stated else "neither cpu nor memory"),
+                f"both: how much cluster.defaultPool.machineType {machine} has cannot be told from its name",
+                "add `cpu` (cores) and `memory` (like 20Gi) that jobs may use of those nodes",
+            )

@@ -1,0 +1,98 @@
+"""Ray jobs in numbers: one worker a host of each slice, a head and a submitter on the nodes for system pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from settings.accelerators import SliceShape
+from settings.capacity import CAPACITIES, LONGEST_RUN_S
+from settings.model import QueueSection, RayJobSection, Settings
+from settings.names import mebibytes, seconds
+from settings.queue_plan import sections_of
+from settings.shapes import certain_shape, shape_of
+from settings.system_pool import Room
+
+SUBMITTER = Room(500, 512)
+"""The pod that hands the job to the head and follows its log. KubeRay's own default has 200 MiB; Ray's command line needs more."""
+AUTOSCALER = Room(500, 512)
+"""Ray's autoscaler, which KubeRay puts beside the head of an elastic job: what it asks for if nothing is stated."""
+
+
+@dataclass(frozen=True)
+class RayJobPlan:
+    name: str
+    namespace: str
+    queue: str
+    shape: SliceShape
+    slices: int
+    max_slices: int
+    elastic: bool
+    after: tuple[str, ...]
+    image: str
+    requirements: tuple[str, ...]
+    head: Room
+    worker: Room
+    epochs: int
+    queued: bool
+    """Its nodes may come by queued provisioning."""
+    max_run_seconds: int | None
+    """How long nodes from queued provisioning are asked for; None where none may come so."""
+
+
+def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
+    """Plans by name, in the order of the stack file."""
+    jobs = settings.ray.jobs
+    return {job.name: _plan(job, settings) for job in jobs}
+
+
+def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
+    queue = ray_queue(job, settings)
+    if queue is None:
+        raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
+    sections = sections_of(queue, settings)
+    lent = [section for section in sections if CAPACITIES[section.capacity].queued]
+    runs = [seconds(s.max_run_duration) if s.max_run_duration is not None else LONGEST_RUN_S for s in lent]
+    return RayJobPlan(
+        name=job.name,
+        namespace=queue.namespace,
+        queue=queue.local_queue,
+        shape=certain_shape(sections[0]),
+        slices=job.slices,
+        max_slices=max_slices(job),
+        elastic=job.elastic,
+        after=tuple(job.after),
+        image=job.image,
+        requirements=tuple(job.requirements),
+        head=Room(job.head.cpu * 1000, mebibytes(job.head.memory)),
+        worker=Room(job.worker.cpu * 1000, mebibytes(job.worker.memory)),
+        epochs=job.epochs,
+        queued=bool(lent),
+        max_run_seconds=min(runs) if runs else None,
+    )
+
+
+def max_slices(job: RayJobSection) -> int:
+    return job.max_slices if job.max_slices is not None else job.slices
+
+
+def ray_queue(job: RayJobSection, settings: Settings) -> QueueSection | None:
+    """The queue a Ray job names, or the only one that has nodes for its head; None when there is no such one."""
+    if job.queue is not None:
+        return next((queue for queue in settings.queues if queue.local_queue == job.queue), None)
+    able = [queue for queue in settings.queues if queue.cpu is not None]
+    return able[0] if len(able) == 1 else None
+
+
+def ray_shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
+    """The different shapes behind a queue: a Ray job's workers are made for one of them."""
+    shapes = [shape_of(section) for section in sections_of(queue, settings)]
+    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
+
+
+def side_room(job: RayJobSection) -> Room:
+    """What a job needs beside its workers: head, submitter, and the autoscaler of an elastic one."""
+    extra = [SUBMITTER, *([AUTOSCALER] if job.elastic else [])]
+    return Room(
+        job.head.cpu * 1000 + sum(room.millicores for room in extra),
+        mebibytes(job.head.memory) + sum(room.mib for room in extra),
+    )

@@ -1,0 +1,206 @@
+"""Ray jobs: whether their workers can ever run, and whether what is asked of Kueue is something it can keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from settings.accelerators import SliceShape
+from settings.copies import copies, distinct, places
+from settings.faults import MISSING, Described, Fault, Unsound, duplicates, listed, rule, unknown_names
+from settings.job_rules import after_once
+from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings, SliceSection
+from settings.names import mebibytes
+from settings.queue_plan import sections_of
+from settings.ray_plan import ray_queue
+from settings.shapes import slices_of, sound_shape
+from settings.system_pool import Room, node_room
+
+_PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
+_NAME = re.compile(r"\s*([A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?)")
+
+Entries = list[tuple[int, RayJobSection]]
+
+
+@rule
+def check(settings: Settings) -> Iterator[Fault]:
+    if settings.ray.jobs and not settings.ray.here:
+        wanted = "addon or helm: there are Ray jobs, and without KubeRay nothing runs them"
+        yield Fault("ray.operator", settings.ray.operator, wanted, "write addon, or remove ray.jobs")
+    entries = distinct(settings.ray.jobs)
+    yield from copies("ray.jobs[{}]", settings.ray.jobs)
+    yield from duplicates(places("ray.jobs[{}].name", entries, "name"), "job name")
+    yield from _other_names(entries, settings)
+    yield from _after(entries)
+    yield from _gate(entries, settings)
+    yield from _queues(entries, settings)
+    yield from _one_shape(entries, settings)
+    for index, job in entries:
+        path = f"ray.jobs[{index}]"
+        yield from after_once(path, job)
+        yield from _requirements(path, job)
+        yield from _elastic(path, job)
+        yield from _worker(path, job, settings)
+        yield from _slices(path, job, settings)
+
+
+def queue_for(job: RayJobSection, settings: Settings) -> QueueSection:
+    """The queue of a Ray job, which has nodes for its head. Raises Unsound while there is none: a rule says so."""
+    queue = ray_queue(job, settings)
+    if queue is None or queue.cpu is None:
+        raise Unsound("queue")
+    return queue
+
+
+@rule
+def _other_names(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """A JobSet and a RayJob of one name would be two different kinds, but their pods and dashboards could not be told apart."""
+    multislice = {name: path for path, name in places("workloads[{}].name", enumerate(settings.workloads), "name")}
+    for path, name in places("ray.jobs[{}].name", entries, "name"):
+        if name in multislice:
+            yield Fault(path, name, f"a name of its own: {multislice[name]} has it", "rename one")
+
+
+@rule
+def _after(entries: Entries) -> Iterator[Fault]:
+    """Only earlier jobs of the list can be waited for, so no circle is possible."""
+    names = [job.name for _, job in entries]
+    if len(set(names)) < len(names):
+        return
+    wanted = "a Ray job that stands before this one in the list"
+    unknown: dict[str, tuple[list[str], list[tuple[str, str]]]] = {}
+    for position, (index, job) in enumerate(entries):
+        for path, after in places("ray.jobs[{}].after", [(index, job)], "after"):
+            for j, name in enumerate(after):
+                if name not in names:
+                    unknown.setdefault(name, (names[:position], []))[1].append((f"{path}[{j}]", name))
+                elif name not in names[:position]:
+                    itself = name == job.name
+                    remedy = "remove it: a job cannot wait for itself" if itself else "move this job behind it"
+                    yield Fault(f"{path}[{j}]", name, wanted, remedy)
+    for earlier, named in unknown.values():
+        yield from unknown_names(named, earlier, wanted)
+
+
+@rule
+def _gate(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    elastic = [path for path, on in places("ray.jobs[{}].elastic", entries, "elastic") if on]
+    if elastic and settings.kueue.feature_gates.get(ELASTIC_JOBS) is False:
+        wanted = f"true: without it Kueue refuses the autoscaling of {', '.join(elastic)}"
+        yield Fault(f"kueue.featureGates.{ELASTIC_JOBS}", False, wanted, "write true, or remove `elastic`")
+
+
+@rule
+def _queues(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """Each job needs a queue that gives out nodes for its head beside the chips."""
+    queues = distinct(settings.queues)
+    named = [(path, name) for path, name in places("ray.jobs[{}].queue", entries, "queue") if name is not None]
+    all_names = [queue.local_queue for _, queue in queues]
+    able = [queue.local_queue for _, queue in queues if queue.cpu is not None]
+    unknown = [(path, name) for path, name in named if name not in all_names]
+    yield from unknown_names(unknown, able if able else all_names, "a queue with a cpu flavor, for Ray's head")
+    if not able and entries:
+        yield _no_cpu([name for _, name in named], queues)
+        return
+    for path, name in named:
+        if name in all_names and name not in able:
+            wanted = f"a queue with a cpu flavor, which gives out nodes for Ray's head: {', '.join(able)}"
+            yield Fault(path, name, wanted, f"write {able[0]}")
+
+
+def _no_cpu(named: Sequence[str], queues: list[tuple[int, QueueSection]]) -> Fault:
+    """One fault for all jobs, at the queue that it must be if that is certain."""
+    meant = [index for index, queue in queues if queue.local_queue in named]
+    indices = meant if meant else [index for index, _ in queues]
+    if len(indices) == 1:
+        wanted = "a cpu flavor, which gives out nodes without chips: the heads of Ray jobs need them"
+        return Fault(f"queues[{indices[0]}].cpu", MISSING, wanted, "add `cpu: {}` to the queue")
+    wanted = "a cpu flavor in the queue of the Ray jobs, which gives out nodes for their heads"
+    return Fault("queues", Described("no queue with a cpu flavor"), wanted, "add `cpu: {}` to that queue")
+
+
+@rule
+def _requirements(path: str, job: RayJobSection) -> Iterator[Fault]:
+    for index, text in enumerate(job.requirements):
+        if _PINNED.fullmatch(text) is None:
+            name = _NAME.match(text)
+            remedy = f"write {name.group(1)}==VERSION" if name is not None else "pin it with =="
+            wanted = "a pinned requirement like pandas==2.3.3, so that every run installs the same"
+            yield Fault(f"{path}.requirements[{index}]", text, wanted, remedy)
+
+
+@rule
+def _elastic(path: str, job: RayJobSection) -> Iterator[Fault]:
+    most, slices = job.max_slices, job.slices
+    if most is not None and most < slices:
+        yield Fault(f"{path}.maxSlices", most, f"at least slices, {slices}", f"write {slices} or more")
+    elif most is not None and most > slices and not job.elastic:
+        wanted = f"slices, {slices}: only an elastic job grows"
+        yield Fault(f"{path}.maxSlices", most, wanted, "add `elastic: true`, or remove the key")
+
+
+@rule
+def _one_shape(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """The workers of a Ray job are made for one shape, whichever flavor it gets."""
+    for index, queue in distinct(settings.queues):
+        yield from _one_shape_of(index, queue, entries, settings)
+
+
+@rule
+def _one_shape_of(index: int, queue: QueueSection, entries: Entries, settings: Settings) -> Iterator[Fault]:
+    jobs = [job.name for _, job in entries if ray_queue(job, settings) is queue]
+    shapes = _shapes(queue, settings)
+    if not jobs or len(shapes) < 2 or queue.cpu is None:
+        return
+    shown = ", ".join(f"{shape.machine.name} {shape.topology}" for shape in shapes)
+    wanted = f"flavors of one shape, for which the workers of {listed(jobs)} are made; these have {shown}"
+    got = queue.flavors if queue.flavors is not None else Described("all flavors")
+    yield Fault(f"queues[{index}].flavors", got, wanted, "give the other shapes a queue of their own")
+
+
+def _sections(queue: QueueSection, settings: Settings) -> list[SliceSection]:
+    """The slices behind a queue. Raises Unsound while its flavors are not stated where they must be."""
+    if queue.flavors is None and len(settings.queues) > 1:
+        raise Unsound("flavors")
+    return sections_of(queue, settings)
+
+
+def _shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
+    return list(dict.fromkeys(sound_shape(section) for section in _sections(queue, settings)))
+
+
+def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
+    shapes = _shapes(queue, settings)
+    if len(shapes) != 1:
+        raise Unsound("topology")
+    return shapes[0]
+
+
+@rule
+def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
+    queue = queue_for(job, settings)
+    _shape(queue, settings)
+    most = {section.flavor: slices_of(section) for section in _sections(queue, settings)}
+    best = max(most.values())
+    shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
+    wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"
+    remedy = f"write {best}, or list more pools for a flavor"
+    if job.slices > best:
+        yield Fault(f"{path}.slices", job.slices, wanted, remedy)
+    elif job.elastic and job.max_slices is not None and job.max_slices > best:
+        yield Fault(f"{path}.maxSlices", job.max_slices, wanted, remedy)
+
+
+@rule
+def _worker(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
+    machine = _shape(queue_for(job, settings), settings).machine
+    left = node_room(Room(machine.vcpus * 1000, machine.memory_gb * 1024))
+    has = f"what a host of {machine.name} has left"
+    cpu, memory = vars(job.worker).get("cpu"), vars(job.worker).get("memory")
+    if cpu is not None and cpu * 1000 > left.millicores:
+        cores = left.millicores // 1000
+        yield Fault(f"{path}.worker.cpu", cpu, f"at most {cores}, {has}", f"write {cores} or less")
+    if memory is not None and mebibytes(memory) > left.mib:
+        yield Fault(
+            f"{path}.worker.memory", memory, f"at most {left.mib}Mi, {has}", f"write {left.mib // 1024}Gi or less"
+        )

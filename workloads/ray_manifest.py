@@ -1,0 +1,143 @@
+"""The RayJob of a Ray training job, and its script, as plain data derived from its plan."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.queue_plan import DEFAULT_POOL, cores, memory
+from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
+from settings.system_pool import Room
+from settings.versions import RAY_API
+from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, tolerations
+
+ELASTIC = "kueue.x-k8s.io/elastic-job"
+WORKER_GROUP = "tpu-group"
+HEAD_PORTS = {"gcs-server": 6379, "dashboard": 8265, "client": 10001}
+SCRIPT, MOUNT, VOLUME = "train.py", "/app", "train-script"
+
+_PROGRAM = Path(__file__).parent / "train" / "linear_regression.py"
+
+
+def training_script() -> str:
+    """The program that the job runs: a file of its own, so that it is linted, typed and tested like any other."""
+    return _PROGRAM.read_text()
+
+
+def script_name() -> str:
+    """Changes with the script: a job keeps the script that it was submitted with, restarts included."""
+    return f"jax-train-script-{hashlib.sha256(training_script().encode()).hexdigest()[:8]}"
+
+
+def ray_job(job: RayJobPlan) -> dict[str, Any]:
+    """A head beside the system pods, one worker a host of each slice, and a cluster that ends with its job."""
+    return {
+        "apiVersion": RAY_API,
+        "kind": "RayJob",
+        "metadata": _metadata(job),
+        "spec": {
+            # Kueue queues no RayJob that leaves its cluster standing: its chips would never come back.
+            "shutdownAfterJobFinishes": True,
+            "submissionMode": "K8sJobMode",
+            "entrypoint": f"python {MOUNT}/{SCRIPT}",
+            "runtimeEnvYAML": runtime_env(job),
+            "submitterPodTemplate": _submitter(job),
+            "rayClusterSpec": _cluster(job),
+        },
+    }
+
+
+def runtime_env(job: RayJobPlan) -> str:
+    """What Ray gives the program: its requirements, and the slice's description as variables."""
+    shape = job.shape
+    variables = {
+        "EPOCHS": str(job.epochs),
+        "NUM_WORKERS": str(job.slices * shape.hosts),
+        "CHIPS_PER_WORKER": str(shape.machine.chips),
+        "TPU_TOPOLOGY": shape.topology,
+        "ACCELERATOR_TYPE": shape.machine.ray_type,
+    }
+    return str(yaml.safe_dump({"pip": list(job.requirements), "env_vars": variables}, sort_keys=True))
+
+
+def _metadata(job: RayJobPlan) -> dict[str, Any]:
+    annotations = {}
+    if job.elastic:
+        annotations[ELASTIC] = "true"
+    if job.max_run_seconds is not None:
+        annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
+    metadata: dict[str, Any] = {
+        "name": job.name,
+        "namespace": job.namespace,
+        "labels": {QUEUE_LABEL: job.queue},
+    }
+    return {**metadata, "annotations": annotations} if annotations else metadata
+
+
+def _cluster(job: RayJobPlan) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "headGroupSpec": {"rayStartParams": {"dashboard-host": "0.0.0.0"}, "template": {"spec": _head(job)}},
+        "workerGroupSpecs": [
+            {
+                "groupName": WORKER_GROUP,
+                "replicas": job.slices,
+                "minReplicas": job.slices,
+                "maxReplicas": job.max_slices,
+                "numOfHosts": job.shape.hosts,
+                "rayStartParams": {},
+                "template": {"spec": _worker(job)},
+            }
+        ],
+    }
+    if job.elastic:
+        spec["enableInTreeAutoscaling"] = True
+        spec["autoscalerOptions"] = {"resources": _resources(AUTOSCALER)}
+    return spec
+
+
+def _head(job: RayJobPlan) -> dict[str, Any]:
+    ports = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
+    container = {**_container("ray-head", job, _resources(job.head)), "ports": ports}
+    return {"nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL}, "containers": [container], "volumes": [_volume()]}
+
+
+def _worker(job: RayJobPlan) -> dict[str, Any]:
+    chips = {TPU_RESOURCE: str(job.shape.machine.chips)}
+    return {
+        "nodeSelector": job.shape.node_labels,
+        "tolerations": tolerations(queued=job.queued),
+        "containers": [_container("ray-worker", job, _resources(job.worker, chips))],
+        "volumes": [_volume()],
+    }
+
+
+def _submitter(job: RayJobPlan) -> dict[str, Any]:
+    """Stated whole, since KubeRay's own has no node selector: where the queue has cores left on TPU hosts only, Kueue
+    would send it there."""
+    container = {"name": "ray-job-submitter", "image": job.image, "resources": _resources(SUBMITTER)}
+    return {
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL},
+            "containers": [container],
+        }
+    }
+
+
+def _container(name: str, job: RayJobPlan, resources: dict[str, Any]) -> dict[str, Any]:
+    mounts = [{"name": VOLUME, "mountPath": MOUNT}]
+    return {"name": name, "image": job.image, "resources": resources, "volumeMounts": mounts}
+
+
+def _resources(room: Room, further: dict[str, str] | None = None) -> dict[str, Any]:
+    """Requests equal limits: Ray counts the limits as what it may give to tasks."""
+    amounts = {"cpu": cores(room.millicores), "memory": memory(room.mib), **(further if further is not None else {})}
+    return {"requests": amounts, "limits": dict(amounts)}
+
+
+def _volume() -> dict[str, Any]:
+    return {"name": VOLUME, "configMap": {"name": script_name()}}
