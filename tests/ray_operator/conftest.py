@@ -147,8 +147,10 @@ class Charts:
             "PULUMI_BACKEND_URL": f"file://{self.state}",
         }
         command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "charts")]
-        done = lifecycle.run_inside(self.ray.layout, command, extra=extra, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = lifecycle.run_inside(
+            self.ray.layout, command, extra=extra, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(scope="session")
