@@ -87,12 +87,9 @@ class AddOn:
         if self._served():
             self._clear()
             _await(self._cleared, REMOVE_TIMEOUT_S, "the end of Ray's objects")
-        gone = [ray_objects.definition(file) for file in self.definitions]
-        for path in gone:
-            self._delete(path)
-        _await(
-            lambda: all(self.api.get(path) is None for path in gone), REMOVE_TIMEOUT_S, "the end of Ray's definitions"
-        )
+        for file in self.definitions:
+            self._delete(ray_objects.definition(file))
+        _await(self._undefined, REMOVE_TIMEOUT_S, "the end of Ray's definitions")
         for path, _ in [*self._registrations(), *ray_objects.rights()]:
             self._delete(path)
         self._delete(ray_objects.ROLE)
@@ -182,10 +179,20 @@ class AddOn:
 
         _await(deleted, REMOVE_TIMEOUT_S, path)
 
-    def _served(self) -> bool:
-        """Whether the API server offers all of Ray's kinds (asked by discovery: the definitions themselves are megabytes)."""
+    def _offered(self) -> set[str]:
+        """Those of Ray's kinds that the API server offers (asked by discovery: the definitions themselves are megabytes)."""
         found = {resource["name"] for resource in (self.api.get("/apis/ray.io/v1") or {}).get("resources") or []}
-        return {ray_objects.plural(file) for file in self.definitions} <= found
+        return found & self._kinds
+
+    @property
+    def _kinds(self) -> set[str]:
+        return {ray_objects.plural(file) for file in self.definitions}
+
+    def _served(self) -> bool:
+        return self._offered() == self._kinds
+
+    def _undefined(self) -> bool:
+        return not self._offered() and all(self.api.get(ray_objects.definition(f)) is None for f in self.definitions)
 
     def _clear(self) -> None:
         """Deletes all of Ray's objects, owners first; what they own goes with them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes import client
 
 from operations.kube import Cluster
@@ -20,8 +20,9 @@ from tests.ray_operator import queues
 PROJECT, ZONE = "ray-project", "us-east5-b"
 PARENT = f"/v1beta1/projects/{PROJECT}/locations/{ZONE}"
 CLUSTER = f"{PARENT}/clusters/ray"
-JOB_S = 3
 PATIENCE_S = 90.0
+LONG_S = 300
+"""Longer than any test waits: a job that runs so long runs until the test says otherwise."""
 
 
 def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
@@ -87,6 +88,14 @@ class Rehearsal:
     def pods(self, selector: str = "") -> list[dict[str, Any]]:
         return self.cluster.list("/api/v1/namespaces/default/pods", labelSelector=selector)
 
+    def jobs_take(self, seconds: int) -> None:
+        """How long played jobs run from now on, those that run already included."""
+        table = yaml.safe_load(self.layout.images.read_text())
+        table["simulated"]["duration"] = f"{seconds}s"
+        fresh = self.layout.images.with_suffix(".new")
+        fresh.write_text(yaml.safe_dump(table))
+        fresh.rename(self.layout.images)
+
     def kill(self, name: str) -> None:
         """Ends every process of that name in the sandbox at once."""
         pids = sandbox.processes_named(self.layout, name)
@@ -96,11 +105,10 @@ class Rehearsal:
 
 @pytest.fixture(scope="session")
 def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
-    before = os.environ.get("REHEARSAL_JOB_DURATION")
-    os.environ["REHEARSAL_JOB_DURATION"] = f"{JOB_S}s"
     found = Rehearsal(tmp_path_factory.mktemp("ray") / "state")
     try:
         lifecycle.up(found.layout)
+        found.jobs_take(LONG_S)
         found.enable("container", "compute", "iam")
         cpu = {"name": "default-pool", "initialNodeCount": 2, "config": {"machineType": "e2-standard-8"}}
         addons = {"rayOperatorConfig": {"enabled": True, "rayClusterLoggingConfig": {"enabled": True}}}
@@ -117,10 +125,6 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
         yield found
     finally:
         lifecycle.down(found.layout)
-        if before is None:
-            del os.environ["REHEARSAL_JOB_DURATION"]
-        else:
-            os.environ["REHEARSAL_JOB_DURATION"] = before
 
 
 class Charts:
@@ -143,8 +147,10 @@ class Charts:
             "PULUMI_BACKEND_URL": f"file://{self.state}",
         }
         command = ["pulumi", *words, "--non-interactive", "--cwd", str(Path(__file__).parent / "charts")]
-        done = lifecycle.run_inside(self.ray.layout, command, extra=extra, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = lifecycle.run_inside(
+            self.ray.layout, command, extra=extra, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from kubernetes import client
 
 from rehearsal import supervisor
 from tests.ray_operator import queues
-from tests.ray_operator.conftest import CLUSTER, Charts, Rehearsal, until
+from tests.ray_operator.conftest import CLUSTER, LONG_S, Charts, Rehearsal, until
 from tests.ray_operator.manifests import ray_cluster, ray_job
 
 pytestmark = pytest.mark.rehearsal
@@ -30,10 +30,17 @@ def environment(pod: Object) -> dict[str, str]:
     return {e["name"]: e.get("value", "") for e in pod["spec"]["containers"][0]["env"]}
 
 
-def succeeded(ray: Rehearsal, name: str) -> Object:
-    """Waits until a RayJob has ended and gives its last status."""
-    status: Object = until(f"{name} ends", lambda: ended(ray.ray_job(name)))
-    return status
+def runs(ray: Rehearsal, name: str) -> None:
+    """Waits until a RayJob runs, and goes on running until `ends`."""
+    until(f"{name} runs", lambda: ray.ray_job(name).get("jobStatus") == "RUNNING")
+
+
+def ends(ray: Rehearsal, *names: str) -> list[Object]:
+    """Lets played jobs end, waits until these have, and gives their last statuses."""
+    ray.jobs_take(1)
+    found = [until(f"{name} ends", lambda name=name: ended(ray.ray_job(name))) for name in names]
+    ray.jobs_take(LONG_S)
+    return found
 
 
 def ended(status: Object) -> Object | None:
@@ -67,9 +74,9 @@ def test_a_ray_job_runs_on_the_slice_and_ends(ray: Rehearsal) -> None:
     for number, pod in by_id.items():
         assert pod["spec"]["hostname"] == f"tpu-group-0-{number}"
         assert len(environment(pod)["TPU_WORKER_HOSTNAMES"].split(",")) == 4
-    until("the job runs", lambda: ray.ray_job("plain").get("jobStatus") == "RUNNING")
+    runs(ray, "plain")
     ray.kill("kuberay")
-    status = succeeded(ray, "plain")
+    (status,) = ends(ray, "plain")
     assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
     until("the pods are gone", lambda: not [p for p in ray.pods() if "ray.io/cluster" in p["metadata"]["labels"]])
 
@@ -79,41 +86,46 @@ def test_a_job_by_http_fails_when_it_is_told_to(ray: Rehearsal) -> None:
     head = wanted["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]
     head["metadata"] = {"annotations": {"rehearsal/ray-jobs-fail": "RESOURCE_EXHAUSTED: out of HBM"}}
     ray.create(wanted)
-    status = succeeded(ray, "http")
+    (status,) = ends(ray, "http")
     assert (status["jobStatus"], status["reason"]) == ("FAILED", "AppFailed")
     assert "RESOURCE_EXHAUSTED: out of HBM" in status["message"]
 
 
 def test_a_job_can_be_submitted_beside_its_head(ray: Rehearsal) -> None:
     ray.create(ray_job("beside", submissionMode="SidecarMode"))
-    assert succeeded(ray, "beside")["jobStatus"] == "SUCCEEDED"
+    assert [status["jobStatus"] for status in ends(ray, "beside")] == ["SUCCEEDED"]
 
 
 def test_a_job_that_loses_a_worker_fails(ray: Rehearsal) -> None:
     ray.create(ray_job("loser"))
-    until("the job runs", lambda: ray.ray_job("loser").get("jobStatus") == "RUNNING")
+    runs(ray, "loser")
     victim = next(pod for pod in ray.pods(WORKERS) if environment(pod)["TPU_WORKER_ID"] == "2")
     ray.cluster.call("DELETE", f"/api/v1/namespaces/default/pods/{victim['metadata']['name']}")
-    status = succeeded(ray, "loser")
+    status = until("the job ends", lambda: ended(ray.ray_job("loser")))
     assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("FAILED", "Failed")
     assert "ActorDiedError" in status["message"]
 
 
+def elastic(name: str) -> Object:
+    """A RayJob of the queue whose Ray cluster may grow, as in the tutorial."""
+    wanted = ray_job(name)
+    wanted["metadata"] |= {
+        "labels": {"kueue.x-k8s.io/queue-name": queues.QUEUE},
+        "annotations": {"kueue.x-k8s.io/elastic-job": "true"},
+    }
+    wanted["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = True
+    return wanted
+
+
 def test_kueue_queues_elastic_ray_jobs(ray: Rehearsal, charts: Charts) -> None:
-    for name in ("elastic-1", "elastic-2"):
-        wanted = ray_job(name)
-        wanted["metadata"] |= {
-            "labels": {"kueue.x-k8s.io/queue-name": queues.QUEUE},
-            "annotations": {"kueue.x-k8s.io/elastic-job": "true"},
-        }
-        wanted["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = True
-        ray.create(wanted)
-    until("the first runs", lambda: ray.ray_job("elastic-1").get("jobStatus") == "RUNNING")
-    assert ray.ray_job("elastic-2").get("jobStatus", "") == ""
+    ray.create(elastic("elastic-1"))
+    runs(ray, "elastic-1")
+    ray.create(elastic("elastic-2"))
+    until("the second waits", lambda: ray.ray_job("elastic-2").get("jobDeploymentStatus") == "Suspended")
+    assert ray.ray_job("elastic-1")["jobDeploymentStatus"] == "Running"
     head = next(pod for pod in ray.pods("ray.io/node-type=head"))
     assert [c["name"] for c in head["spec"]["containers"]] == ["ray-head", "autoscaler"]
-    for name in ("elastic-1", "elastic-2"):
-        assert succeeded(ray, name)["jobStatus"] == "SUCCEEDED"
+    assert [status["jobStatus"] for status in ends(ray, "elastic-1", "elastic-2")] == ["SUCCEEDED", "SUCCEEDED"]
     workloads = ray.cluster.list("/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads")
     finished = [w for w in workloads if any(c["type"] == "Finished" for c in w["status"]["conditions"])]
     assert len(finished) == len(workloads) == 2
@@ -121,7 +133,7 @@ def test_kueue_queues_elastic_ray_jobs(ray: Rehearsal, charts: Charts) -> None:
 
 def test_switched_off_nothing_of_it_is_left(ray: Rehearsal) -> None:
     ray.create(ray_job("late"))
-    until("the job runs", lambda: ray.ray_job("late").get("jobStatus") == "RUNNING")
+    runs(ray, "late")
     ray.addons(rayOperatorConfig={"enabled": False})
     assert ray.google("GET", CLUSTER)["addonsConfig"]["rayOperatorConfig"].get("enabled", False) is False
     assert not RAY_CRDS & {crd["metadata"]["name"] for crd in ray.cluster.list(CRDS)}
@@ -141,7 +153,7 @@ def test_kuberay_can_come_from_a_chart_instead(ray: Rehearsal, charts: Charts) -
     wanted = ray_job("helm")
     wanted["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": queues.QUEUE}
     ray.create(wanted)
-    assert succeeded(ray, "helm")["jobStatus"] == "SUCCEEDED"
+    assert [status["jobStatus"] for status in ends(ray, "helm")] == ["SUCCEEDED"]
     workloads = ray.cluster.list("/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads")
     assert [w["metadata"]["ownerReferences"][0]["name"] for w in workloads] == ["helm"]
 
