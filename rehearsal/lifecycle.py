@@ -144,18 +144,28 @@ def choose_ports(layout: Layout, kubectl_port: int | None = None) -> Ports:
                 f"port {kubectl_port} cannot be used for kubectl on 127.0.0.1: {error}\n"
                 "  Stop what listens there, choose another (KUBECTL_PORT=...), or leave it out: a free one is then taken."
             ) from error
-    first = kubectl_port if kubectl_port is not None else _again((known.get("clusters") or [None])[0])
-    ports = Ports(_again(known.get("google")), (first, *(free_port() for _ in range(FORWARDED_CLUSTERS - 1))))
+    chosen = [] if kubectl_port is None else [kubectl_port]
+    google = _other_than(chosen, known.get("google"))
+    first = kubectl_port if kubectl_port is not None else _other_than(chosen, (known.get("clusters") or [None])[0])
+    ports = Ports(google, (first, *(_other_than(chosen) for _ in range(FORWARDED_CLUSTERS - 1))))
     layout.make()
     path.write_text(json.dumps({"google": ports.google, "clusters": ports.clusters}))
     return ports
 
 
-def _again(port: int | None) -> int:
+def _other_than(chosen: list[int], hope: int | None = None) -> int:
+    """A free port that is not among the chosen, and now is: `hope` if it can be had.
+
+    Nothing holds a port between its choice and its use: the system may offer one twice.
+    """
     try:
-        return free_port(port)
+        port = free_port(hope)
     except OSError:
-        return free_port()
+        port = free_port()
+    while port in chosen:
+        port = free_port()
+    chosen.append(port)
+    return port
 
 
 def _start_forwarder(layout: Layout, ports: Ports) -> None:

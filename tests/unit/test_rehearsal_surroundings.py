@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -81,3 +82,13 @@ def test_a_checkout_that_lies_too_deep_is_told_by_how_much(tmp_path: Path) -> No
     deeper = Layout(fits.root.with_name(f"{fits.root.name}xyz"))
     with pytest.raises(sandbox.SandboxError, match="3 bytes too long"):
         sandbox.start(deeper)
+
+
+def test_no_port_is_given_twice(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system may offer a port again that has been chosen and is not used yet."""
+    before = lifecycle.choose_ports(layout)
+    offers = itertools.chain([before.google] * 3, itertools.count(before.google + 1))
+    monkeypatch.setattr(lifecycle, "free_port", lambda hope=None: hope if hope is not None else next(offers))
+    ports = lifecycle.choose_ports(layout)
+    assert (ports.google, ports.clusters[0]) == (before.google, before.clusters[0])
+    assert len({ports.google, *ports.clusters}) == 1 + lifecycle.FORWARDED_CLUSTERS
