@@ -44,9 +44,11 @@ def jobset_values() -> dict[str, Any]:
     }
 
 
-def kuberay_values() -> dict[str, Any]:
+def kuberay_values(*, kubernetes_proxy: bool) -> dict[str, Any]:
     """KubeRay by its own chart. One replica with leader election, as its chart has it."""
+    proxy = {"useKubernetesProxy": True} if kubernetes_proxy else {}
     return {
+        **proxy,
         "image": {
             "repository": versions.KUBERAY_IMAGE,
             "tag": f"v{versions.KUBERAY_VERSION}",

@@ -25,7 +25,7 @@ from components.gate import Controller, WebhookGate
 from components.options import child
 from components.release_recovery import ReleaseRecovery
 from settings import versions
-from settings.model import KueueSection, TimeoutsSection
+from settings.model import KueueSection, RaySection, TimeoutsSection
 from settings.names import seconds
 
 JOBSET = Controller("JobSet", JOBSET_NAMESPACE, JOBSET_DEPLOYMENT)
@@ -60,9 +60,12 @@ class KubeRay(pulumi.ComponentResource):
 
     release: helm.Release
 
-    def __init__(self, name: str, args: ControllerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: ControllerArgs, ray: RaySection, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("tpu-platform:ray:KubeRay", name, None, opts)
-        self.release = _release(self, "kuberay-operator", KUBERAY, versions.KUBERAY_VERSION, kuberay_values(), args)
+        values = kuberay_values(kubernetes_proxy=ray.kubernetes_proxy)
+        self.release = _release(self, "kuberay-operator", KUBERAY, versions.KUBERAY_VERSION, values, args)
         self.register_outputs({"namespace": KUBERAY_NAMESPACE, "version": versions.KUBERAY_VERSION})
 
 

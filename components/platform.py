@@ -78,7 +78,7 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
     earlier = [jobset.release]
     if settings.ray.operator == "helm":
-        earlier.append(KubeRay("kuberay", args(settings.charts.kuberay), opts).release)
+        earlier.append(KubeRay("kuberay", args(settings.charts.kuberay), settings.ray, opts).release)
     kueue_args = args(settings.charts.kueue, *earlier)
     kueue = Kueue("kueue", kueue_args, settings.kueue, ray=settings.ray.here, opts=opts)
     return Controllers(jobset, kueue)

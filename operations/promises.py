@@ -28,7 +28,7 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     flavors = {job.name: _flavor_of(plan, job.queue, job.namespace, job.shape) for job in plan.jobs}
     made += _turns(after, chips, flavors, by_name)
     for job in plan.ray_jobs:
-        made += _ray(plan, job, by_name[job.name])
+        made += _ray(plan, job, by_name)
     return made
 
 
@@ -60,7 +60,7 @@ def _turns(
     made = []
     for name, earlier in after.items():
         for other in earlier:
-            if flavors[name] != flavors[other]:
+            if flavors[name] != flavors[other] or not met(lines[name], lines[other]):
                 continue
             lacking = chips[name] + chips[other] - flavors[name].chips
             slices = -(-lacking * lines[other].wanted // chips[other])
@@ -69,6 +69,8 @@ def _turns(
                 text = f"{name} waited until {other} had given back {given}"
                 made.append(Promise(text, waited_for(lines[name], lines[other], slices)))
     for group in _together(after, chips, flavors):
+        if not all(met(lines[a], lines[b]) for a in group for b in group if a < b):
+            continue
         held = all(overlap(lines[a], lines[b]) for a in group for b in group if a < b)
         made.append(Promise(f"{' and '.join(group)} ran together", held))
     return made
@@ -102,6 +104,17 @@ def waited_for(line: JobLine, other: JobLine, slices: int) -> bool:
     return line.admitted >= other.slice_ends[slices - 1]
 
 
+def met(line: JobLine, other: JobLine) -> bool:
+    """Whether two jobs can have been in the queue at one time: not when one was submitted anew, by a later `up`, after the
+    other's end. Then their order promises nothing."""
+    if line.queued is None or other.queued is None:
+        return True
+    over = (line.finished is not None and line.finished < other.queued) or (
+        other.finished is not None and other.finished < line.queued
+    )
+    return not over
+
+
 def overlap(line: JobLine, other: JobLine) -> bool:
     """Whether the two jobs were admitted at a common moment."""
     if line.admitted is None or other.admitted is None:
@@ -113,10 +126,11 @@ def overlap(line: JobLine, other: JobLine) -> bool:
 # -- Ray jobs ---------------------------------------------------------------------------------------------------------
 
 
-def _ray(plan: Plan, job: RayJobPlan, line: JobLine) -> list[Promise]:
+def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Promise]:
+    line = lines[job.name]
     made = [Promise(f"{job.name}: Ray's head ran on {DEFAULT_POOL}", line.head == DEFAULT_POOL)]
     flavor = expected_flavor(plan, job)
-    if flavor is None:
+    if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
     letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
     pools = " or ".join(flavor.pools)

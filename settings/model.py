@@ -208,6 +208,9 @@ class RaySection(Section):
     """
 
     operator: Literal["addon", "helm", "none"] = "none"
+    kubernetes_proxy: bool = False
+    """KubeRay by Helm only: reach Ray's heads through the API server, where the operator's pod cannot resolve their Services
+    (the rehearsal has no cluster DNS)."""
     jobs: list[RayJobSection] = Field(default_factory=list)
 
     @property

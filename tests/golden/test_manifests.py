@@ -67,7 +67,7 @@ def test_elastic_ray_job(plan: Plan, golden) -> None:
 
 def test_controller_values(plan: Plan, golden) -> None:
     golden.check("jobset-values", jobset_values())
-    golden.check("kuberay-values", kuberay_values())
+    golden.check("kuberay-values", kuberay_values(kubernetes_proxy=False))
     golden.check("kueue-values", kueue_values(plan.settings.kueue, ray=True))
 
 

@@ -270,6 +270,22 @@ def test_the_operator_goes_with_its_addon(standing: Platform) -> None:
         undo()
 
 
+def test_kuberay_by_helm_runs_rays_jobs_too(standing: Platform) -> None:
+    """Where the add-on is not to be had. The webhook for TPU workers is not part of it."""
+    ray = {"operator": "helm", "kubernetesProxy": True, "jobs": []}
+    undo = standing.checkout.config(lambda config: config.update({"tpu-platform:ray": ray}))
+    try:
+        standing.checkout.make("up")
+        standing.submit("by-helm")
+        until("it ends", 2 * ENDS_S, lambda: standing.line("by-helm").finished is not None)
+        line = standing.line("by-helm")
+        assert line.succeeded
+        assert line.pools == ["on-demand-pool"]
+        standing.clear()
+    finally:
+        undo()
+
+
 def test_down_leaves_nothing_while_a_request_waits_and_nodes_boot(checkout: Checkout, standing: Platform) -> None:
     """Two Ray jobs of the stack: the first one's nodes take their time, the second one's request is never answered."""
     google = standing.google

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from conftest import both, plan_with
 
@@ -234,3 +236,20 @@ def test_a_job_without_quota_is_told_how_much_is_free():
     assert with_room(waiting, 8, free) == waiting
     over = line("two", {0: ["p1"]}, 1, 1, 2)
     assert with_room(over, 16, free) == over
+
+
+def test_jobs_that_never_met_promise_each_other_nothing():
+    three, two, _ = as_promised()
+    anew = line("one", {0: ["p3", "p3"]}, 40, 40, 50)
+    made = promises(tutorial_a(), [three, two, anew])
+    assert [promise.text for promise in made if not promise.held] == []
+    assert not any("together" in promise.text for promise in made)
+    first, second = ray_as_promised()
+    later = replace(
+        second,
+        queued=moment(at(40)),
+        admitted=moment(at(41)),
+        finished=moment(at(50)),
+        flavors=frozenset({"on-demand"}),
+    )
+    assert [promise.text for promise in promises(tutorial_b(), [first, later]) if not promise.held] == []
