@@ -76,7 +76,10 @@ class ClusterSection(Section):
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
-    """Who may reach the control plane's public address; empty leaves it to IAM alone."""
+    """Who may reach the control plane's address; empty leaves it to IAM alone."""
+    private_endpoint: bool = False
+    """No public address: the control plane is reached from the network, and from what is peered with it, only. Then
+    `pulumi up` must run there too."""
 
 
 class GivenNetwork(Section):
