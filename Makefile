@@ -67,7 +67,7 @@ schema: venv ## write the schema of stack files, and name it in each
 	@$(PY) -m operations.schema
 
 docs: venv ## write the documents that are made from the program and its tests
-	@$(PY) -m tests.documents
+	@$(PY) tests/unit/documents.py
 
 bench: venv tools ## figures, as ratios in one run
 	@$(PY) -m bench $(ARGS)
