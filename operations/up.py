@@ -9,7 +9,7 @@ import time
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from operations import stack_file
+from operations import given, stack_file
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.promises import promises
@@ -50,6 +50,8 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     plan = plan_of(layout, engine.stack)
     lifecycle.up(layout, kubectl_port=kubectl_port)
     print("2/4  the stack as it was left", flush=True)
+    if not engine.exists():
+        given.remember(layout)
     engine.select()
     recover(engine, print)
     print("3/4  pulumi up", flush=True)

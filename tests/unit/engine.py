@@ -30,6 +30,8 @@ class Registered:
     ignore_changes: tuple[str, ...]
     timeouts: tuple[str, str, str]
     hooks: dict[str, tuple[str, ...]]
+    aliases: tuple[str, ...]
+    """URNs that it was known by before, those that follow from its parents' among them."""
     outputs: dict[str, Any] | None = None
 
 
@@ -76,6 +78,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             replace_on_changes=tuple(request.replaceOnChanges),
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
+            aliases=(*request.aliasURNs, *(alias.urn for alias in request.aliases)),
             hooks={kind: tuple(getattr(request.hooks, kind)) for kind in binding},
         )
         return response
