@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 import pytest
 from engine import Recording, record
-from upgrades import FORCED, KNOWN, Fixed, fixed_of, known, lost, own_urn, replaced, with_new
+from upgrades import FORCED, KNOWN, Fixed, fixed_of, known, lost, real, replaced, with_new
 
 pytestmark = pytest.mark.unit
 
@@ -39,7 +39,7 @@ def test_the_list_has_clusters_pools_and_queues(both_tutorials: Recording) -> No
 class Part(pulumi.ComponentResource):
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:test:Part", name, None, opts)
-        Leaf("leaf", pulumi.ResourceOptions(parent=self))
+        Leaf(f"{name}-leaf", pulumi.ResourceOptions(parent=self))
         self.register_outputs({})
 
 
@@ -53,13 +53,13 @@ class Renamed(pulumi.ComponentResource):
 
     def __init__(self, name: str, aliases: list[Any]) -> None:
         super().__init__("tpu-platform:test:Renamed", name, None, pulumi.ResourceOptions(aliases=aliases))
-        Leaf("leaf", pulumi.ResourceOptions(parent=self))
+        Leaf(f"{name}-leaf", pulumi.ResourceOptions(parent=self))
         self.register_outputs({})
 
 
 @pytest.fixture(scope="module")
 def older() -> dict[str, Fixed]:
-    return {own_urn(resource): fixed_of(resource) for resource in record(lambda: Part("part")).resources}
+    return {real(resource.urn): fixed_of(resource) for resource in record(lambda: Part("part")).resources}
 
 
 def test_another_type_of_a_component_loses_it_and_what_is_in_it(older: dict[str, Fixed]) -> None:
@@ -69,6 +69,12 @@ def test_another_type_of_a_component_loses_it_and_what_is_in_it(older: dict[str,
 def test_an_alias_of_a_component_finds_it_and_what_is_in_it(older: dict[str, Fixed]) -> None:
     aliases = [pulumi.Alias(type_="tpu-platform:test:Part")]
     assert lost(older, record(lambda: Renamed("part", aliases))) == set()
+
+
+def test_another_name_of_a_component_is_another_name_of_what_is_called_after_it(older: dict[str, Fixed]) -> None:
+    aliases = [pulumi.Alias(type_="tpu-platform:test:Part", name="part")]
+    assert lost(older, record(lambda: Renamed("piece", aliases))) == set()
+    assert lost(older, record(lambda: Renamed("piece", aliases[:0]))) == set(older)
 
 
 def test_an_input_that_replaces_is_named(older: dict[str, Fixed]) -> None:

@@ -8,7 +8,11 @@ from typing import Any
 
 from engine import Recording, Registered
 
+from settings.faults import NAMESPACE
+
 KNOWN = Path(__file__).with_name("urns.json")
+STACK = "test"
+"""What the mock engine's stack is called."""
 FORCED = {
     "gcp:container/cluster:Cluster": (
         "name", "location", "project", "network", "subnetwork", "networkingMode", "privateClusterConfig.masterIpv4CidrBlock",
@@ -46,14 +50,40 @@ def known() -> dict[str, Fixed]:
     return found
 
 
-def own_urn(resource: Registered) -> str:
-    """As a real engine has it, which leaves the stack out of a type's parents; the mock one does not."""
-    return resource.urn.replace("::pulumi:pulumi:Stack$", "::")
+def real(urn: str) -> str:
+    """A URN as a real engine has it, which leaves the stack out of a type's parents; the mock one does not."""
+    return urn.replace("::pulumi:pulumi:Stack$", "::")
 
 
 def by_known_urn(recording: Recording) -> dict[str, Registered]:
-    """Resources by every URN that the engine would find them under: their own and those of their aliases."""
-    return {urn: resource for resource in recording.resources for urn in (*resource.aliases, own_urn(resource))}
+    """Resources by every URN that the engine would find them under."""
+    by_urn = {real(resource.urn): resource for resource in recording.resources}
+    return {urn: resource for resource in recording.resources for urn in _urns(resource, by_urn)}
+
+
+def _urns(resource: Registered, by_urn: dict[str, Registered]) -> list[str]:
+    """A resource's own URN and those it had before: by its aliases, and by those of its parents, as the engine derives them
+    (pulumi's step_generator.go, `generateAliases` and `inheritedChildAlias`)."""
+    parent = by_urn.get(real(resource.parent))
+    parents = _urns(parent, by_urn) if parent is not None else [""]
+    found = [_inside(above, resource.type, _renamed(resource.name, parent, above)) for above in parents]
+    for alias in resource.aliases:
+        above = [""] if alias.no_parent else [real(alias.parent)] if alias.parent else parents
+        type_, name = alias.type or resource.type, alias.name or resource.name
+        found += [alias.urn] if alias.urn else [_inside(urn, type_, _renamed(name, parent, urn)) for urn in above]
+    return found
+
+
+def _inside(parent: str, type_: str, name: str) -> str:
+    chain = f"{parent.split('::')[2]}$" if parent else ""
+    return f"urn:pulumi:{STACK}::{NAMESPACE}::{chain}{type_}::{name}"
+
+
+def _renamed(name: str, parent: Registered | None, parent_urn: str) -> str:
+    """A child that is called after its parent was called after what that was called before."""
+    if parent is None or not parent_urn or not name.startswith(parent.name):
+        return name
+    return parent_urn.split("::", 3)[3] + name.removeprefix(parent.name)
 
 
 def lost(before: dict[str, Fixed], now: Recording) -> set[str]:
@@ -76,5 +106,5 @@ def with_new(now: Recording) -> str:
     """The text of the list with what has come: nothing on it ever goes."""
     listed, here = known(), by_known_urn(now)
     taken_over = {id(here[urn]) for urn in listed if urn in here}
-    new = {own_urn(r): fixed_of(r) for r in now.resources if id(r) not in taken_over}
+    new = {real(r.urn): fixed_of(r) for r in now.resources if id(r) not in taken_over}
     return json.dumps(dict(sorted({**listed, **new}.items())), indent=1) + "\n"
