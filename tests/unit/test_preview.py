@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import TUTORIAL
 
 from operations import preview
 from operations.engine import OperationError
@@ -55,3 +56,12 @@ def test_the_policies_are_asked_of_the_engines_preview(monkeypatch: pytest.Monke
     monkeypatch.setattr(preview, "import_module", lambda name: SimpleNamespace(report=ask))
     assert preview.policy_lines({"steps": []}, "prod") == (["", "policies", "  2 policies"], holds)
     assert asked == [({"steps": []}, "prod")]
+
+
+def test_an_existing_cluster_is_not_previewed_from_nothing(checkout: Layout) -> None:
+    cluster = {"name": "theirs", "existing": True}
+    values = {f"tpu-platform:{key}": value for key, value in {**TUTORIAL, "cluster": cluster}.items()}
+    (checkout.checkout / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": values}))
+    with pytest.raises(OperationError, match="existing cluster theirs"):
+        preview.run(checkout, "dev")
+    assert not checkout.root.exists()
