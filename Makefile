@@ -26,7 +26,7 @@ $(READY): requirements-dev.txt
 tools: venv ## build the rehearsal's programs that are missing
 	@$(PY) -m rehearsal tools
 
-up: venv ## everything: tools, rehearsal, `pulumi up`, the three jobs and their timeline
+up: venv ## everything: tools, rehearsal, `pulumi up`, the jobs and their timeline
 	@$(PY) -m operations.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
 
 down: venv ## `pulumi destroy`, a check that nothing is left, stop
