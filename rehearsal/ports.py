@@ -56,7 +56,7 @@ def choose_ports(layout: Layout, kubectl_port: int | None = None) -> Ports:
         return Ports(known["google"], tuple(known["clusters"]))
     if kubectl_port is not None:
         try:
-            free_port(kubectl_port)
+            kubectl_port = free_port(kubectl_port)
         except (OSError, OverflowError) as error:
             raise RehearsalError(
                 f"port {kubectl_port} cannot be used for kubectl on 127.0.0.1: {error}\n"

@@ -92,3 +92,7 @@ def test_no_port_is_given_twice(layout: Layout, monkeypatch: pytest.MonkeyPatch)
     again = lifecycle.choose_ports(layout)
     assert (again.google, again.clusters[0]) == (before.google, before.clusters[0])
     assert len({again.google, *again.clusters}) == 1 + ports.FORWARDED_CLUSTERS
+
+
+def test_port_zero_is_any_free_port(layout: Layout) -> None:
+    assert lifecycle.choose_ports(layout, kubectl_port=0).clusters[0] > 0
