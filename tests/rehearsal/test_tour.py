@@ -183,6 +183,16 @@ def test_what_is_killed_comes_back(checkout: Checkout, victim: str) -> None:
     assert checkout.changes() == {}
 
 
+def test_a_killed_forwarder_is_seen_and_started_again(checkout: Checkout) -> None:
+    pid = sandbox.remembered(checkout.layout.run / "forwarder.json")
+    assert pid is not None
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+    assert checkout.make("status", check=False).returncode != 0
+    nodes = checkout.make("-s", "kubectl", "ARGS=get nodes -o name").stdout.split()
+    assert any("tpu" in name for name in nodes)
+    assert checkout.make("status").returncode == 0
+
+
 def test_down_leaves_nothing(checkout: Checkout) -> None:
     checkout.make("down")
     assert sandbox.first_process(checkout.layout) is None
