@@ -39,6 +39,15 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     ports = choose_ports(layout, kubectl_port)
     Toolchain(layout, say).ensure()
     started = time.monotonic()
+    start_google(layout)
+    _set_capacity(layout)
+    start_forwarder(layout, ports)
+    where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
+    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
+
+
+def start_google(layout: Layout) -> None:
+    """The sandbox with Google's APIs in it, which answer when this returns. The programs must be there."""
     write_table(layout)
     _write_auth_plugin(layout)
     link_plugins(layout)
@@ -46,10 +55,6 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
     _await_google(layout)
-    _set_capacity(layout)
-    start_forwarder(layout, ports)
-    where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
-    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
 
 
 def down(layout: Layout) -> None:
@@ -81,7 +86,11 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     ]
     if real_google_plugin(layout) is None:
         rows.append(
-            ("gcp-provider", [*python, "rehearsal.gcp_provider", "--port", str(PROVIDER_PORT), "--google", GOOGLE], home)
+            (
+                "gcp-provider",
+                [*python, "rehearsal.gcp_provider", "--port", str(PROVIDER_PORT), "--google", GOOGLE],
+                home,
+            )
         )
     return rows
 
@@ -90,6 +99,8 @@ def _write_auth_plugin(layout: Layout) -> None:
     """The rehearsal's `gke-gcloud-auth-plugin`: hands out the rehearsal's own token, as Google's hands out the user's."""
     token(layout)
     path = layout.bin / "gke-gcloud-auth-plugin"
+    # It may be a link to another rehearsal's.
+    path.unlink(missing_ok=True)
     path.write_text(
         "#!/bin/sh\n"
         "# Answers as Google's plugin does, with the rehearsal's token.\n"
