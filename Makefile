@@ -26,7 +26,7 @@ $(READY): requirements-dev.txt
 tools: venv ## build the rehearsal's programs that are missing
 	@$(PY) -m rehearsal tools
 
-up: venv ## everything: tools, rehearsal, `pulumi up`, the three jobs and their timeline
+up: venv ## everything: tools, rehearsal, `pulumi up`, the jobs and their timeline
 	@$(PY) -m operations.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
 
 down: venv ## `pulumi destroy`, a check that nothing is left, stop
@@ -53,8 +53,8 @@ gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "
 pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 	@$(PY) -m rehearsal exec -- pulumi $(ARGS) --stack local
 
-preview: ## what `pulumi up` would change in the local stack
-	@$(MAKE) --no-print-directory pulumi ARGS='preview $(ARGS)'
+preview: venv ## an environment from nothing, offline: make preview ENV=prod; without ENV: the local stack as it is
+	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
 lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .

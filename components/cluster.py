@@ -13,7 +13,7 @@ from components.network import Network
 from components.node_identity import OAUTH_SCOPES, NodeIdentity
 from components.options import child
 from components.project import ProjectServices
-from settings.model import Settings
+from settings.model import ClusterSection, Settings
 from settings.names import is_zone
 
 
@@ -72,7 +72,7 @@ class Cluster(pulumi.ComponentResource):
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
-            master_authorized_networks_config=_authorized_networks(section.authorized_networks),
+            master_authorized_networks_config=_authorized_networks(section),
             **_network_inputs(args),
             opts=child(
                 self,
@@ -155,15 +155,19 @@ def _image_streaming() -> container.ClusterNodePoolDefaultsArgs:
     )
 
 
-def _authorized_networks(cidrs: list[str]) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
-    if not cidrs:
+def _authorized_networks(section: ClusterSection) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
+    """GKE refuses a private endpoint without the list, but takes an empty one: the nodes' own network is always let in."""
+    if not section.authorized_networks and not section.private_endpoint:
         return None
-    blocks = [container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr) for cidr in cidrs]
+    blocks = [
+        container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr)
+        for cidr in section.authorized_networks
+    ]
     return container.ClusterMasterAuthorizedNetworksConfigArgs(cidr_blocks=blocks)
 
 
 def _network_inputs(args: ClusterArgs) -> dict[str, object]:
-    """VPC-native, with private nodes and a public endpoint: users and `pulumi` come from outside."""
+    """VPC-native, with private nodes. The endpoint is public unless it is said otherwise: users and `pulumi` come from outside."""
     return {
         "network": args.network.network,
         "subnetwork": args.network.subnetwork,
@@ -174,7 +178,7 @@ def _network_inputs(args: ClusterArgs) -> dict[str, object]:
         ),
         "private_cluster_config": container.ClusterPrivateClusterConfigArgs(
             enable_private_nodes=True,
-            enable_private_endpoint=False,
+            enable_private_endpoint=args.settings.cluster.private_endpoint,
             master_ipv4_cidr_block=args.settings.network.control_plane_cidr,
         ),
     }

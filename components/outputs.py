@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pulumi
 
 from components.cluster import Cluster
 from components.slice_pool import SlicePool
+from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
 from settings.names import is_zone
 from settings.plan import FlavorPlan, Plan
 
@@ -31,6 +33,7 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             if planned.capacity.flex_start
         },
         "chips": sum(pool.shape.chips for pool in plan.pools),
+        "cost": cost_output(cost_of(plan)),
         "queues": {
             queue.cluster_queue: {
                 "local_queue": f"{queue.namespace}/{queue.local_queue}",
@@ -43,6 +46,38 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
         "watch_commands": watch_commands(plan),
         "next_steps": next_steps(plan),
     }
+
+
+def cost_output(cost: Cost) -> dict[str, object]:
+    """Chips, hosts and chip-hours, and money where there are prices: numbers with two decimals, as text."""
+    return {
+        "currency": cost.currency,
+        "at_minimum": _amount(cost.minimum),
+        "at_full_scale": _amount(cost.full),
+        "jobs": {job.name: _job_amount(job) for job in cost.jobs},
+        "without_a_price": [str(kind) for kind in cost.unpriced],
+    }
+
+
+def _amount(amount: Amount) -> dict[str, object]:
+    found: dict[str, object] = {"chips": amount.chips, "hosts": amount.hosts}
+    found["chip_hours_a_day"] = amount.chips * HOURS_A_DAY
+    if amount.hourly is not None:
+        found |= {"an_hour": money(amount.hourly), "a_day": money(amount.hourly * HOURS_A_DAY)}
+    return found
+
+
+def _job_amount(job: JobAmount) -> dict[str, object]:
+    found: dict[str, object] = {"chips": job.chips, "hosts": job.hosts, "chip_hours_an_hour": job.chips}
+    if job.least is not None and job.most is not None:
+        found |= {"an_hour_at_least": money(job.least), "an_hour_at_most": money(job.most)}
+    if job.longest_hours is not None:
+        found["chip_hours_at_most"] = float(job.longest_hours * job.chips)
+    return found
+
+
+def money(amount: Decimal) -> str:
+    return f"{amount:.2f}"
 
 
 def _gives(flavor: FlavorPlan) -> str:

@@ -11,6 +11,7 @@ import pulumi_kubernetes
 
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
+from components.gate import WebhookGate
 from components.kubeconfig import kubeconfig_of
 from components.network import Network, NetworkArgs
 from components.node_identity import NodeIdentity, NodeIdentityArgs
@@ -22,6 +23,7 @@ from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
+from workloads.submission import Submission
 
 
 @dataclass(frozen=True)
@@ -100,20 +102,20 @@ def submit_jobs(
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
 
-    def turn(kind: str, job: JobPlan | RayJobPlan) -> Turn:
+    def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
         followed = [Followed(kind, job.namespace, name) for name in job.after]
-        return Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        queue = queues.local_queues[job.namespace, job.queue]
+        return Submission(gate, turn, timeouts, [queue, *further, *(jobs[name] for name in job.after)])
 
     for job in plan.jobs:
-        after = [queues.local_queues[job.namespace, job.queue], *(jobs[name] for name in job.after)]
-        args = MultisliceJobArgs(job, controllers.jobset.gate, turn("JobSet", job), timeouts, after)
+        args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
     scripts: dict[str, TrainingScript] = {}
     for ray in plan.ray_jobs:
-        queue = queues.local_queues[ray.namespace, ray.queue]
         if ray.namespace not in scripts:
-            name = f"ray-{ray.namespace}"
-            scripts[ray.namespace] = TrainingScript(name, TrainingScriptArgs(ray.namespace, [queue]), opts)
-        after = [queue, scripts[ray.namespace].config_map, *(jobs[name] for name in ray.after)]
-        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, turn("RayJob", ray), timeouts, after)
+            script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
+            scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
+        script = scripts[ray.namespace].config_map
+        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

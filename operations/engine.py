@@ -70,6 +70,11 @@ class Engine:
             handle.flush()
             self.run("stack", "import", "--file", handle.name, quiet=True)
 
+    def ended_well(self) -> bool:
+        """Whether the last run that changed something went through, by the engine's own history; also before the first one."""
+        listed = self.run("stack", "history", "--json", "--page-size", "1", "--show-secrets=false", quiet=True).stdout
+        return all(entry["result"] == "succeeded" for entry in json.loads(listed))
+
     def outputs(self) -> dict[str, Any]:
         shown: dict[str, Any] = json.loads(self.run("stack", "output", "--json", quiet=True).stdout)
         return shown

@@ -1,14 +1,25 @@
-"""Picks up what a killed engine left: the stack's lock, and resources whose creation it never recorded the end of.
+"""Picks up what a run that did not end well left: the stack's lock, and resources that exist and that the state does not have.
 
 The engine notes each creation before it starts. When it is killed in between, the note stays (`pending_operations`) and nobody
-knows whether the object exists. Here each is looked up where it would be: one that exists goes into the state by its id,
-and a refresh reads what it is; one that does not is forgotten.
+knows whether the object exists. When the provider dies instead, the engine takes the lost answer for a creation that did not
+happen and drops the note: every later `up` would fail, as what it creates is there already. So after such a run the next
+preview is asked what it would create at Google. Each of either sort is looked up where it would be: one that exists goes into
+the state by its id, and a refresh reads what it is; one that does not is forgotten.
+
+On a real project, without `make up`, the same is done by hand. For a killed engine `pulumi refresh` asks for each note whether
+the object exists, and takes its id. For an object of a provider that died (`... already exists` in the next `pulumi up`):
+
+    pulumi import gcp:container/nodePool:NodePool nodepool1-pool projects/P/locations/L/clusters/C/nodePools/nodepool1 \
+      --parent pool=URN_OF_ITS_COMPONENT --provider google=URN_OF_THE_PROVIDER --protect=false
+
+with the URNs of `pulumi stack --show-urns` and the id in the form of `_GOOGLE_IDS`.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from operations.engine import Engine, OperationError
@@ -17,6 +28,8 @@ from rehearsal.lifecycle import RehearsalError, google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What stands in a preview for a value that is not known yet (Pulumi's sdk/go/common/resource/plugin/rpc.go)."""
 
 _GOOGLE_IDS: dict[str, str] = {
     "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
@@ -30,30 +43,69 @@ _GOOGLE_IDS: dict[str, str] = {
 }
 """Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
 creating one that exists is no error."""
+_DONE_LATER = {"gcp:container/cluster:Cluster": "removeDefaultNodePool"}
+"""What a provider does when the object is there already, by the property that asks for it. Left out of the state of an object
+that was taken over, it differs, and the next `up` does it."""
 
 
 def recover(engine: Engine, say: Callable[[str], None]) -> None:
-    """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended by itself."""
-    if engine.unlock():
+    """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended well."""
+    killed = engine.unlock()
+    if killed:
         say("  the last engine was killed: its lock is taken away")
     state = engine.export()
     deployment = state.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
-    if not pending:
+    if not pending and not killed and engine.ended_well():
         return
     settle(engine)
-    creating = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
-    found = {r["urn"]: id_ for r in creating if (id_ := resource_id(r)) is not None and exists(engine, r, id_)}
-    say(f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over")
+    noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
+    found = existing(engine, noted)
+    if pending:
+        say(
+            f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
+        )
+    lost = existing(engine, wanted_at_google(engine, say))
+    lost = [resource for resource in lost if resource["urn"] not in {other["urn"] for other in found}]
+    if lost:
+        names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
+        say(f"  made by a run that never learned of it, and taken over: {names}")
+    if not pending and not lost:
+        return
     deployment["pending_operations"] = []
-    deployment["resources"] += [adopted(r, found[r["urn"]]) for r in creating if r["urn"] in found]
+    deployment["resources"] = [*deployment.get("resources", []), *found, *lost]
     engine.replace(state)
     engine.run("refresh", "--yes", "--skip-preview", quiet=True)
 
 
+def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of resources that were to be created, those that exist, as the state is to have them."""
+    ids = [(resource, resource_id(resource)) for resource in creating]
+    return [adopted(resource, id_) for resource, id_ in ids if id_ is not None and exists(engine, resource, id_)]
+
+
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
     """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
-    return {**resource, "id": id_, "custom": True, "outputs": resource.get("inputs", {})}
+    undone = _DONE_LATER.get(resource["type"])
+    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != undone}
+    return {**resource, "id": id_, "custom": True, "outputs": outputs}
+
+
+def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """What the next `up` would create at Google, in its order, without what is not known before it."""
+    previewed = engine.run("preview", "--json", quiet=True, check=False)
+    if previewed.returncode != 0:
+        say("  no preview can be made, so what Google has of a lost creation is not looked for")
+        return []
+    steps = json.loads(previewed.stdout)["steps"]
+    created = [
+        step["newState"] for step in steps if step["op"] == "create" and step["newState"]["type"].startswith("gcp:")
+    ]
+    return [{**resource, "inputs": _known(resource["inputs"])} for resource in created]
+
+
+def _known(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in inputs.items() if UNKNOWN not in json.dumps(value)}
 
 
 def settle(engine: Engine) -> None:
@@ -64,9 +116,7 @@ def settle(engine: Engine) -> None:
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
     while True:
         state = google(engine.layout, "GET", "/_rehearsal/state")
-        moving = [
-            name for kind in ("clusters", "pools") for name, thing in state[kind].items() if thing["status"] in MOVING
-        ]
+        moving = [name for things in state.values() for name, thing in things.items() if _moves(thing)]
         if not moving:
             return
         if time.monotonic() > deadline:
@@ -74,6 +124,11 @@ def settle(engine: Engine) -> None:
                 f"still changing after {SETTLE_TIMEOUT_S:.0f} s: {', '.join(moving)}\n  Look: make status"
             )
         time.sleep(0.5)
+
+
+def _moves(thing: dict[str, Any]) -> bool:
+    """Whether an operation on a thing still runs: GKE's say it by their status, those of Compute Engine are marked."""
+    return thing.get("status") in MOVING or bool(thing.get("_busy"))
 
 
 def resource_id(resource: dict[str, Any]) -> str | None:

@@ -15,6 +15,7 @@ from settings.capacity import CapacityKind
 from settings.faults import Unsound
 from settings.names import (
     Cidr,
+    CurrencyCode,
     Duration,
     GkeName,
     GkeVersion,
@@ -75,7 +76,10 @@ class ClusterSection(Section):
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
-    """Who may reach the control plane's public address; empty leaves it to IAM alone."""
+    """Who may reach the control plane's address; empty leaves it to IAM alone."""
+    private_endpoint: bool = False
+    """No public address: the control plane is reached from the network, and from what is peered with it, only. Then
+    `pulumi up` must run there too."""
 
 
 class GivenNetwork(Section):
@@ -244,6 +248,15 @@ class ChartsSection(Section):
     kuberay: str = Field(default=versions.KUBERAY_CHART, min_length=1)
 
 
+class PricesSection(Section):
+    """What an hour of one chip costs, as the user's contract says. There are no defaults: without a price, chip-hours are
+    all that is counted."""
+
+    currency: CurrencyCode = "USD"
+    chip_hour: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """By generation (v6e) and kind of capacity (on-demand, reservation, spot, flex-start, queued)."""
+
+
 class TimeoutsSection(Section):
     """How long each kind of step may take before it is a failure. Real GKE sets the defaults."""
 
@@ -270,6 +283,7 @@ class Settings(Section):
     kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
+    prices: PricesSection = PricesSection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)

@@ -154,6 +154,10 @@ Zone = Annotated[str, _name(r"[a-z]+-[a-z]+[0-9]+-[a-z]", 40, "a Google zone lik
 Duration = Annotated[
     str, _name(r"[1-9][0-9]*[smh]", 8, "a time like 90s, 15m or 2h, more than zero", "15m", _as_duration)
 ]
+CurrencyCode = Annotated[
+    str,
+    _name(r"[A-Z]{3}", 3, "a currency by its three letters (ISO 4217)", "USD", lambda value: [value.strip().upper()]),
+]
 LabelKey = Annotated[
     str, _name(r"[a-z][-_a-z0-9]*", 63, "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter", "team")
 ]

@@ -22,6 +22,7 @@ _WANTED = {
     "string_type": "text",
     "string_unicode": "text without halves of characters",
     "int_type": "a whole number",
+    "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a map of keys to values",
@@ -109,6 +110,12 @@ def _number(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     return f"write a number like {least if least is not None else most if most is not None else 1}"
 
 
+def _decimal(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
+    if isinstance(got, str) and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", got.strip()):
+        return f"write {got.strip()}, without quotes"
+    return "write a number like 1.2"
+
+
 def _boolean(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     if isinstance(got, str) and got.strip().lower() in ("true", "yes", "on", "false", "no", "off"):
         return f"write {str(got.strip().lower() in ('true', 'yes', 'on')).lower()}, without quotes"
@@ -151,6 +158,7 @@ _REMEDIES: dict[str, Callable[[Any, ErrorDetails, FieldInfo | None], str]] = {
     "string_type": _text,
     "string_unicode": lambda *_: "remove what begins with \\ud",
     "int_type": _number,
+    "float_type": _decimal,
     "bool_type": _boolean,
     "list_type": _list,
     "dict_type": _map,

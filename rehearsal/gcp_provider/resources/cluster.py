@@ -22,6 +22,7 @@ from rehearsal.gcp_provider.resources.gke import (
     cluster_locked,
     cluster_of_path,
     rest_state,
+    resume,
     wait,
 )
 from rehearsal.gcp_provider.rest import while_busy
@@ -67,10 +68,13 @@ class Cluster(Kind):
         body = {"cluster": cluster_body.request(job, inputs, labels)}
         with cluster_locked(job, cluster):
             operation = job.rest.call("container", "POST", f"{cluster.parent}/clusters", body, job.patience)
-            failure = self._finish(job, cluster, operation)
-            if failure is None and inputs.get("removeDefaultNodePool"):
-                self._remove_default_pool(job, cluster, inputs)
-        return self._made(job, cluster, inputs, failure)
+            # What is not done yet is not in the state of a cancelled creation: it differs, and the next update does it.
+            undone = {name: value for name, value in inputs.items() if name != "removeDefaultNodePool"}
+            with self.accepted(job, cluster.path, undone, operation=operation["name"]):
+                failure = self._finish(job, cluster, operation)
+                if failure is None and inputs.get("removeDefaultNodePool"):
+                    self._remove_default_pool(job, cluster, inputs)
+                return self._made(job, cluster, inputs, failure)
 
     def _made(
         self, job: Job, cluster: ClusterName, inputs: Values, failure: OperationError | None
@@ -106,10 +110,11 @@ class Cluster(Kind):
             wait(job, cluster, operation, "removing default node pool")
 
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
+        cluster = cluster_of_path(identity)
+        resume(job, cluster, known)
         found = job.rest.find("container", identity, job.patience)
         if found is None:
             return None
-        cluster = cluster_of_path(identity)
         read = cluster_body.properties_of(job, found, known)
         place = {"project": cluster.project, "location": found.get("location", cluster.location), "operation": ""}
         outputs = {**self.complete(known, read), **place}

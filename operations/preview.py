@@ -1,0 +1,104 @@
+"""`make preview ENV=prod`: what `pulumi up` would make of an environment, with no account and no network.
+
+The real engine previews the environment's stack file against a rehearsal of its own, with a state of its own that is thrown
+away: no stack of the user's is read or changed, and neither a cluster nor a credential is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from operations.engine import LAST_LINES, OperationError
+from operations.preview_report import report
+from operations.up import plan_of
+from rehearsal import lifecycle
+from rehearsal.aside import aside
+from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
+from rehearsal.layout import Layout
+from rehearsal.toolchain import Toolchain
+
+PROJECT_FILE = "Pulumi.yaml"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make preview", description=__doc__)
+    parser.add_argument("environment", help="the name of a stack file: prod for Pulumi.prod.yaml")
+    parser.add_argument("--json", type=Path, help="a file to write the engine's own preview to")
+    arguments = parser.parse_args()
+    try:
+        return run(Layout.default(), arguments.environment, arguments.json)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (OperationError, *KNOWN_ERRORS) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def run(layout: Layout, environment: str, json_file: Path | None = None) -> int:
+    """Prints the report; 0 unless a policy that must hold does not."""
+    known(layout, environment)
+    plan_of(layout, environment, charts=False)
+    Toolchain(layout).ensure()
+    plan = plan_of(layout, environment)
+    shown = preview(layout, environment)
+    if json_file is not None:
+        json_file.write_text(json.dumps(shown, indent=1))
+    print("\n".join(report(environment, plan, shown)))
+    return import_module("policies.check").report(shown) if find_spec("policies") else 0
+
+
+def environments(layout: Layout) -> list[str]:
+    """The stack files of the checkout, by their stacks' names."""
+    return sorted(path.name.split(".")[1] for path in layout.checkout.glob("Pulumi.*.yaml"))
+
+
+def known(layout: Layout, environment: str) -> None:
+    """Raises OperationError for an environment that has no stack file."""
+    there = environments(layout)
+    if environment not in there:
+        raise OperationError(f"there is no Pulumi.{environment}.yaml; environments: {', '.join(there)}")
+
+
+def preview(layout: Layout, environment: str) -> dict[str, Any]:
+    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there."""
+    with aside(layout) as rehearsal, tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+        own = _project(layout.checkout, environment, Path(folder))
+        _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
+        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(layout.checkout))
+        shown: dict[str, Any] = json.loads(_pulumi(rehearsal, "preview", "--json", *flags))
+        return shown
+
+
+def _project(checkout: Path, environment: str, folder: Path) -> Path:
+    """The project's description and the stack's configuration in a folder of their own, where the engine may write the
+    salt of an empty passphrase. How the real stack keeps its secrets stays behind: that needs the cloud's key service."""
+    shutil.copy(checkout / PROJECT_FILE, folder)
+    name = f"Pulumi.{environment}.yaml"
+    config = yaml.safe_load((checkout / name).read_text())["config"]
+    (folder / name).write_text(yaml.safe_dump({"config": config}))
+    return folder / name
+
+
+def _pulumi(rehearsal: Layout, *arguments: str) -> str:
+    """What pulumi prints. Raises OperationError with its last lines."""
+    command = ["pulumi", *arguments, "--non-interactive"]
+    done = lifecycle.run_inside(rehearsal, command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        lines = "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
+        raise OperationError(f"`pulumi {arguments[0]}` failed: {lines}")
+    return str(done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
