@@ -33,7 +33,9 @@ class Pack:
 
     def __init__(self, **environment: str) -> None:
         command = [sys.executable, str(PACK)]
-        self.process = subprocess.Popen(command, cwd=PACK, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
+        self.process = subprocess.Popen(
+            command, cwd=PACK, stdout=subprocess.PIPE, text=True, env=os.environ | environment
+        )
         assert self.process.stdout is not None
         self.channel = grpc.insecure_channel(f"127.0.0.1:{int(self.process.stdout.readline())}")
         self.stub = analyzer_pb2_grpc.AnalyzerStub(self.channel)
