@@ -8,7 +8,7 @@ ARGS   ?=
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test test-fast lint bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -56,9 +56,15 @@ pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 preview: venv ## an environment from nothing, offline: make preview ENV=prod; without ENV: the local stack as it is
 	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
-lint: venv ## style and types
+lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
+	@$(PY) -m rehearsal tools --checkers
+	@.rehearsal/bin/actionlint -shellcheck= -pyflakes=
+	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
+
+test-fast: venv ## tests that need no rehearsal: seconds to a minute
+	@$(PY) -m pytest tests/unit tests/config tests/golden tests/policies -m 'not rehearsal' $(ARGS)
 
 test: venv tools lint ## every test, from unit to rehearsal
 	@$(PY) -m pytest $(ARGS)

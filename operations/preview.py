@@ -12,9 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ import yaml
 from operations.engine import LAST_LINES, OperationError
 from operations.preview_report import report
 from operations.up import plan_of
+from policies import check
 from rehearsal import lifecycle
 from rehearsal.aside import aside
 from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
@@ -55,17 +53,9 @@ def run(layout: Layout, environment: str, json_file: Path | None = None) -> int:
     shown = preview(layout, environment)
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
-    lines, holds = policy_lines(shown, environment)
-    print("\n".join([*report(environment, plan, shown), *lines]))
-    return 0 if holds else 1
-
-
-def policy_lines(shown: Mapping[str, Any], environment: str) -> tuple[list[str], bool]:
-    """What the policies say of a preview, and whether those that must hold do. Where there is no policy pack: nothing."""
-    if find_spec("policies") is None:
-        return [], True
-    found = import_module("policies.check").report(shown, environment)
-    return ["", "policies", *(f"  {line}" for line in found.lines())], found.holds
+    policies = check.report(shown, environment)
+    print("\n".join((*report(environment, plan, shown), "", "policies", *(f"  {line}" for line in policies.lines()))))
+    return 0 if policies.holds else check.VIOLATED
 
 
 def environments(layout: Layout) -> list[str]:
