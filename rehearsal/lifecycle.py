@@ -94,7 +94,11 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     ]
     if real_google_plugin(layout) is None:
         rows.append(
-            ("gcp-provider", [*python, "rehearsal.gcp_provider", "--port", str(PROVIDER_PORT), "--google", GOOGLE], home)
+            (
+                "gcp-provider",
+                [*python, "rehearsal.gcp_provider", "--port", str(PROVIDER_PORT), "--google", GOOGLE],
+                home,
+            )
         )
     return rows
 
