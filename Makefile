@@ -8,7 +8,7 @@ ARGS   ?=
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview test test-fast lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test test-fast lint bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -68,6 +68,12 @@ test-fast: venv ## tests that need no rehearsal: seconds to a minute
 
 test: venv tools lint ## every test, from unit to rehearsal
 	@$(PY) -m pytest $(ARGS)
+
+schema: venv ## write the schema of stack files, and name it in each
+	@$(PY) -m operations.schema
+
+docs: venv ## write the documents that are made from the program and its tests
+	@$(PY) tests/unit/documents.py
 
 bench: venv tools ## figures, as ratios in one run
 	@$(PY) -m bench $(ARGS)

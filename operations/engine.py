@@ -59,9 +59,10 @@ class Engine:
         exported: dict[str, Any] = json.loads(self.run("stack", "export", quiet=True).stdout)
         return exported
 
-    def state(self) -> dict[str, Any]:
-        """The deployment in the stack's state; empty before the first `up`."""
-        return self.export().get("deployment") or {}
+    def resources(self) -> list[dict[str, Any]]:
+        """The resources in the stack's state; none before the first `up`."""
+        deployment = self.export().get("deployment") or {}
+        return list(deployment.get("resources") or [])
 
     def replace(self, state: dict[str, Any]) -> None:
         """Hands the engine a changed state, which it checks."""

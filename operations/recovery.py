@@ -48,16 +48,18 @@ _DONE_LATER = {"gcp:container/cluster:Cluster": "removeDefaultNodePool"}
 that was taken over, it differs, and the next `up` does it."""
 
 
-def recover(engine: Engine, say: Callable[[str], None]) -> None:
-    """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended well."""
+def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Leaves the stack ready for the next `up` or `destroy`, and gives the resources of its state. Changes nothing after a run
+    that ended well."""
     killed = engine.unlock()
     if killed:
         say("  the last engine was killed: its lock is taken away")
     state = engine.export()
     deployment = state.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
+    resources: list[dict[str, Any]] = deployment.get("resources") or []
     if not pending and not killed and engine.ended_well():
-        return
+        return resources
     settle(engine)
     noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
     found = existing(engine, noted)
@@ -71,11 +73,12 @@ def recover(engine: Engine, say: Callable[[str], None]) -> None:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
     if not pending and not lost:
-        return
+        return resources
     deployment["pending_operations"] = []
-    deployment["resources"] = [*deployment.get("resources", []), *found, *lost]
+    deployment["resources"] = [*resources, *found, *lost]
     engine.replace(state)
     engine.run("refresh", "--yes", "--skip-preview", quiet=True)
+    return engine.resources()
 
 
 def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -171,18 +174,6 @@ def _google(engine: Engine, path: str) -> Any:
 
 
 def _cluster_has(engine: Engine, inputs: dict[str, Any]) -> bool:
-    group = f"/apis/{inputs['apiVersion']}" if "/" in inputs["apiVersion"] else f"/api/{inputs['apiVersion']}"
     cluster = Cluster(engine.layout)
-    if not cluster.found(group):
-        return False
-    plural = next(
-        (
-            r["name"]
-            for r in cluster.call("GET", group)["resources"]
-            if r["kind"] == inputs["kind"] and "/" not in r["name"]
-        ),
-        None,
-    )
-    namespace = inputs["metadata"].get("namespace")
-    inside = f"/namespaces/{namespace}" if namespace else ""
-    return plural is not None and cluster.found(f"{group}{inside}/{plural}/{inputs['metadata']['name']}")
+    collection = cluster.collection(inputs, "default")
+    return collection is not None and cluster.found(f"{collection}/{inputs['metadata']['name']}")

@@ -9,8 +9,10 @@ from settings.accelerators import MachineType
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
+from settings.queue_plan import queue_of_flavor
 from settings.queue_rules import unknown_flavors
 from settings.shapes import is_queued, machine_of, slices_of, sound_shape
+from settings.sharing import most_of_queue, most_of_team
 
 REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
@@ -25,9 +27,11 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from copies("workloads[{}]", settings.workloads)
     yield from duplicates(places("workloads[{}].name", entries, "name"), "job name")
     yield from unknown_flavors(settings)
+    yield from _unknown_teams(settings)
     for index, job in entries:
         path = f"workloads[{index}]"
         yield from _flavor(path, job, settings)
+        yield from _team(path, job, settings)
         yield from _slices(path, job, settings)
         yield from _name(path, job, settings)
         yield from after_once(path, job)
@@ -61,6 +65,40 @@ def _flavor(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
 
 
 @rule
+def _unknown_teams(settings: Settings) -> Iterator[Fault]:
+    known = [team.name for _, team in distinct(settings.teams)]
+    teams = places("workloads[{}].team", distinct(settings.workloads), "team")
+    yield from unknown_names([(path, name) for path, name in teams if name is not None], known, "a team in teams")
+
+
+@rule
+def _team(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+    """A job is in its team's queue, which must have something of the flavor, or in the one queue over the flavor."""
+    flavor = _section(job, settings)[1].flavor
+    having = [team.name for team in settings.teams if flavor in team.flavors]
+    if job.team is None and having and queue_of_flavor(flavor, settings) is None:
+        wanted = f"one of {', '.join(having)}: teams have all of {flavor}, and no queue gives it out"
+        yield Fault(f"{path}.team", MISSING, wanted, f"write {having[0]}")
+    elif job.team is not None and job.team not in having and job.team in [team.name for team in settings.teams]:
+        shown = f": {', '.join(having)}" if having else ""
+        remedy = f"write {having[0]}" if having else f"give {job.team} a part of {flavor}"
+        yield Fault(f"{path}.team", job.team, f"a team with a part of {flavor}{shown}", remedy)
+
+
+def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> int:
+    """The most chips that a job's queue can give it. Raises Unsound while it has no queue."""
+    if job.team is not None:
+        team = next((team for team in settings.teams if team.name == job.team), None)
+        if team is None or section.flavor not in team.flavors:
+            raise Unsound("team")
+        return most_of_team(team, section)
+    queue = queue_of_flavor(section.flavor, settings)
+    if queue is None:
+        raise Unsound("queues")
+    return most_of_queue(queue, section, settings)
+
+
+@rule
 def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     index, section = _section(job, settings)
     pools = len(section.pools)
@@ -77,6 +115,20 @@ def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
         most = slices_of(section)
         wanted = f"at most {most}: slices[{index}].quota is {section.quota} chips, {most} slices"
         yield Fault(f"{path}.slices", job.slices, wanted, f"write {most}, or raise slices[{index}].quota")
+    else:
+        yield from _share(path, job, section, settings)
+
+
+@rule
+def _share(path: str, job: WorkloadSection, section: SliceSection, settings: Settings) -> Iterator[Fault]:
+    """Where teams have parts of a flavor, a job gets no more than its own queue may have."""
+    chips = sound_shape(section).chips
+    most = _most(job, section, settings)
+    if settings.teams and job.slices * chips > most:
+        whose = f"team {job.team}" if job.team is not None else "what the teams leave"
+        wanted = f"at most {most // chips}: {whose} can have {most} chips of {section.flavor}"
+        remedy = f"write {most // chips}, or raise the team's borrow" if most else f"give {whose} some"
+        yield Fault(f"{path}.slices", job.slices, wanted, remedy if job.team else "give the teams less")
 
 
 def _machine(section: SliceSection) -> MachineType:

@@ -46,6 +46,7 @@ class Section(BaseModel):
         alias_generator=to_camel,
         serialize_by_alias=True,
         arbitrary_types_allowed=True,
+        use_attribute_docstrings=True,
     )
 
     if not TYPE_CHECKING:
@@ -152,6 +153,47 @@ class CpuFlavorSection(Section):
     memory: Memory | None = None
 
 
+class PrioritySection(Section):
+    """A class of jobs, by number: of two that wait, the higher goes first, and where a queue's preemption allows it the
+    lower makes room. Kueue's WorkloadPriorityClass moves jobs in the queue only; with `pods` there is a PriorityClass of
+    the same name too, which also moves pods in Kubernetes' own scheduler."""
+
+    name: ObjectName
+    value: int = Field(ge=-2_147_483_648, le=1_000_000_000)
+    """The most that Kubernetes leaves to users; above it are the system's own classes."""
+    description: str = Field(default="", max_length=2048)
+    pods: bool = False
+
+
+class BorrowingPreemption(Section):
+    """Whether a job may evict others of the cohort for chips that its queue borrows (Kueue: borrowWithinCohort)."""
+
+    policy: Literal["Never", "LowerPriority"] = "LowerPriority"
+    max_priority_threshold: int | None = Field(default=None, ge=-2_147_483_648, le=2_147_483_647)
+    """Only jobs up to this priority are evicted."""
+
+
+class PreemptionSection(Section):
+    """Whom a job may evict that finds no free quota: in its own queue, and in the cohort when its queue's own chips are lent."""
+
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "Never"
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Never"
+    borrow_within_cohort: BorrowingPreemption | None = None
+
+
+TEAM_PREEMPTION = PreemptionSection.model_validate(
+    {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
+)
+"""What a team may evict if nothing is stated: its own lower jobs, and whoever has borrowed what is its own."""
+
+
+class LimitSection(Section):
+    """How many chips of a flavor a queue may borrow from its cohort and lend to it. Not stated: no limit."""
+
+    borrow: int | None = Field(default=None, ge=0, le=1_000_000)
+    lend: int | None = Field(default=None, ge=0, le=1_000_000)
+
+
 class QueueSection(Section):
     """A queue over some of the flavors, in the order in which they are tried (Plan A, Plan B, ...)."""
 
@@ -162,6 +204,44 @@ class QueueSection(Section):
     flavors: list[str] | None = None
     """May be left out where there is only one queue: all flavors, in the order of `slices`."""
     cpu: CpuFlavorSection | None = None
+    cohort: str | None = Field(default=None, min_length=1, max_length=253)
+    """Queues of one cohort lend each other what they do not use. The teams' is called `teams`."""
+    preemption: PreemptionSection | None = None
+    limits: dict[str, LimitSection] = Field(default_factory=dict)
+    """By flavor."""
+
+
+class TeamFlavorSection(LimitSection):
+    """A team's part of a flavor: `chips` are its own, whoever else uses them meanwhile."""
+
+    chips: int = Field(ge=0, le=1_000_000)
+
+
+class MembersSection(Section):
+    """Who may run jobs in a team's namespace, by the names that Kubernetes knows them under: of a Google account its
+    address."""
+
+    users: list[str] = Field(default_factory=list)
+    groups: list[str] = Field(default_factory=list)
+
+
+class TeamSection(Section):
+    """A team: a namespace, a queue in the cohort of all teams, and what its members may do there."""
+
+    name: ObjectName
+    namespace: ObjectName | None = None
+    """Not stated: the team's name, which its queues have as well."""
+    members: MembersSection = MembersSection()
+    flavors: dict[str, TeamFlavorSection] = Field(min_length=1)
+    """In the order in which they are tried."""
+    weight: int = Field(default=1, ge=0, le=1_000_000)
+    """Of two teams that borrow, one of twice the weight may have twice the chips (Kueue's fair sharing)."""
+    preemption: PreemptionSection = TEAM_PREEMPTION
+
+    @property
+    def home(self) -> str:
+        """The team's namespace."""
+        return self.namespace if self.namespace is not None else self.name
 
 
 class WorkloadSection(Section):
@@ -171,6 +251,10 @@ class WorkloadSection(Section):
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
     """Which kind of slice; may be left out where there is only one."""
+    team: str | None = None
+    """In whose namespace and queue; not stated: those of the queue that gives out the flavor."""
+    priority: str | None = None
+    """One of `priorities`."""
     after: list[str] = Field(default_factory=list)
     """Jobs that must have been admitted before this one is submitted."""
     privileged: bool = False
@@ -190,6 +274,8 @@ class RayJobSection(Section):
     name: RayJobName
     queue: str | None = None
     """The local queue; may be left out where only one has a cpu flavor."""
+    priority: str | None = None
+    """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)
     elastic: bool = False
     """Ray may grow the job to `max_slices` while it runs (Kueue's elastic jobs, Ray's in-tree autoscaling)."""
@@ -238,6 +324,8 @@ class PodsReadySection(Section):
 class KueueSection(Section):
     feature_gates: dict[str, bool] = Field(default_factory=lambda: {ELASTIC_JOBS: True})
     pods_ready: PodsReadySection = PodsReadySection()
+    fair_sharing: bool | None = None
+    """Whether those who borrow get equal parts, by weight. Not stated: where there are teams."""
 
 
 class ChartsSection(Section):
@@ -279,7 +367,9 @@ class Settings(Section):
     deletion_protection: bool = True
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     network: NetworkSection = NetworkSection()
-    queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()], min_length=1)
+    priorities: list[PrioritySection] = Field(default_factory=list)
+    queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()])
+    teams: list[TeamSection] = Field(default_factory=list)
     kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()

@@ -38,6 +38,8 @@ class Rule:
     limit: int | None = None
     """The most characters, where a long text is a name that can be shortened."""
     meant: Callable[[str], Iterable[str]] = _as_name
+    pattern: str | None = None
+    """The form of the text, as far as a regular expression tells it: for editors, which know no more."""
 
     def __call__(self, value: str) -> str:
         """Raises RuleError, which pydantic turns into an error of the key."""
@@ -76,7 +78,7 @@ def _name(
     def accepts(value: str) -> bool:
         return len(value) <= limit and compiled.fullmatch(value) is not None
 
-    return AfterValidator(Rule(text, like, accepts, limit if meant is _as_name else None, meant))
+    return AfterValidator(Rule(text, like, accepts, limit if meant is _as_name else None, meant, pattern))
 
 
 def _as_memory(value: str) -> Iterable[str]:
@@ -190,6 +192,7 @@ Cidr = Annotated[
             "10.0.0.0/16",
             _is_cidr,
             meant=_as_cidr,
+            pattern=r"[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}",
         )
     ),
 ]
@@ -207,6 +210,7 @@ GkeVersion = Annotated[
             "1.34",
             lambda value: gke_version.parse(value) is not None,
             meant=_as_version,
+            pattern=r"1\.[0-9]+(\.[0-9]+(-gke\.[0-9]+)?)?",
         )
     ),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S
-from settings.model import QueueSection, RayJobSection, Settings
+from settings.model import PrioritySection, QueueSection, RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes, seconds
 from settings.queue_plan import sections_of
 from settings.shapes import certain_shape, shape_of
@@ -37,6 +37,7 @@ class RayJobPlan:
     """Its nodes may come by queued provisioning."""
     max_run_seconds: int | None
     """How long nodes from queued provisioning are asked for; None where none may come so."""
+    priority: PrioritySection | None = None
 
 
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
@@ -68,7 +69,13 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         epochs=job.epochs,
         queued=bool(lent),
         max_run_seconds=min(runs) if runs else None,
+        priority=priority_of(job, settings),
     )
+
+
+def priority_of(job: WorkloadSection | RayJobSection, settings: Settings) -> PrioritySection | None:
+    """The class that a job names, if it names one."""
+    return next((section for section in settings.priorities if section.name == job.priority), None)
 
 
 def max_slices(job: RayJobSection) -> int:

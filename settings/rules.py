@@ -9,16 +9,19 @@ from pathlib import Path
 
 from settings import (
     capacity_rules,
+    cohort_rules,
     gke_version,
     job_rules,
     network_rules,
     place_rules,
     price_rules,
+    priority_rules,
     queue_rules,
     ray_head_rules,
     ray_rules,
     slice_rules,
     system_rules,
+    team_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
@@ -60,7 +63,10 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *_tpu_zones(settings),
         *price_rules.check(settings),
         *network_rules.check(settings),
+        *priority_rules.check(settings),
         *queue_rules.check(settings),
+        *cohort_rules.check(settings),
+        *team_rules.check(settings),
         *job_rules.check(settings),
         *ray_rules.check(settings),
         *ray_head_rules.check(settings),
@@ -84,6 +90,8 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
         if machine is not None:
             yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
     yield from capacity_rules.floors(settings)
+    if settings.teams:
+        yield "1.30", "the admission policies of teams need"
 
 
 @rule

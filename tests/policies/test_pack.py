@@ -13,11 +13,11 @@ import grpc
 import pytest
 import yaml
 from google.protobuf import empty_pb2, struct_pb2
-from objects import UNKNOWN, changed, cluster, cluster_queue, flavor, pod, pool
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from policies.model import Resource
 from policies.rules import RULES
+from tests.policies.objects import UNKNOWN, changed, cluster, cluster_queue, flavor, pod, pool
 
 pytestmark = pytest.mark.policies
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from objects import (
+
+from policies.check import findings
+from policies.model import Context, Resource
+from policies.rules import RULES
+from tests.policies.objects import (
     UNKNOWN,
     changed,
     cluster,
@@ -20,10 +24,6 @@ from objects import (
     ray_job,
     release,
 )
-
-from policies.check import findings
-from policies.model import Context, Resource
-from policies.rules import RULES
 
 pytestmark = pytest.mark.policies
 

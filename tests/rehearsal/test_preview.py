@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -53,10 +54,11 @@ def test_an_environment_previews_offline_and_in_time(tools: Checkout, environmen
 
 
 def assert_shows_cost(printed: str, plan: Plan) -> None:
-    rows = {line.split("  ")[1]: line.split() for line in printed.splitlines() if line.startswith("  at ")}
+    rows = [re.split(r" {2,}", line.strip()) for line in printed.splitlines()]
+    shown = {row[0]: row[1:4] for row in rows if len(row) == 5}
     cost = cost_of(plan)
     for label, amount in (("at minimum, a day", cost.minimum), ("at full scale, a day", cost.full)):
-        assert rows[label][4:7] == [str(amount.chips), str(amount.hosts), str(amount.chips * 24)]
+        assert shown[label] == [str(amount.chips), str(amount.hosts), str(amount.chips * 24)]
 
 
 def test_no_credential_is_in_reach_of_a_preview(tools: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from conftest import both, changed, plan_with, with_slice
-from faulty import only_fault
+from conftest import both, plan_with, with_slice
 
 from components.outputs import cost_output
 from operations.preview_report import change_lines, cost_lines
@@ -118,24 +117,3 @@ def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
         "delete: 1 resources",
         "1 gcp:compute/network:Network old",
     ]
-
-
-CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
-    ("price of a generation of nobody's", {"chipHour": {"v6": {"spot": 1}}}, "prices.chipHour.v6", "a generation of chips", "write v6e"),
-    ("price of no kind of capacity", {"chipHour": {"v6e": {"dws": 1}}}, "prices.chipHour.v6e.dws", "a kind of capacity", "remove the key"),
-    ("price below zero", {"chipHour": {"v6e": {"spot": -1}}}, "prices.chipHour.v6e.spot", "0 or more", "remove the key"),
-    ("price without end", {"chipHour": {"v6e": {"spot": float("nan")}}}, "prices.chipHour.v6e.spot", "0 or more", "remove the key"),
-    ("price in quotes", {"chipHour": {"v6e": {"spot": "2.70"}}}, "prices.chipHour.v6e.spot", "a number", "write 2.70, without quotes"),
-    ("price that is true", {"chipHour": {"v6e": {"spot": True}}}, "prices.chipHour.v6e.spot", "a number", "write a number like"),
-    ("currency by its sign", {"currency": "$"}, "prices.currency", "three letters", "like USD"),
-    ("currency in small letters", {"currency": "eur"}, "prices.currency", "three letters", "write EUR"),
-    ("price without its kind", {"chipHour": {"v6e": 2.7}}, "prices.chipHour.v6e", "a map of keys to values", "write keys with their values"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("prices", "path", "wanted", "remedy"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_a_wrong_price_is_one_fault(prices, path, wanted, remedy) -> None:
-    fault = only_fault(changed(prices=prices))
-    assert fault.path == path
-    assert wanted in fault.wanted
-    assert remedy in fault.remedy

@@ -31,6 +31,11 @@ def pool(**changes: Any) -> dict[str, Any]:
     return cluster(defaultPool=changes)
 
 
+def complete(changes: dict[str, Any]) -> dict[str, Any]:
+    """A whole file with these top-level keys changed."""
+    return changed(**changes)
+
+
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("no such topology", {"slices": slices(topology="3x4")}, "slices[0].topology", "2x4", "write 2x4"),
     ("topology in capitals", {"slices": slices(topology="2X4")}, "slices[0].topology", "2x4", "write 2x4"),
