@@ -24,7 +24,7 @@ _CHANGE = {
     "import-replacement": "replace",
     **{change: change for change in CHANGES},
 }
-"""The engine's steps by what they come to: a replacement has three, of one resource."""
+"""The engine's steps by what they come to. A replacement is one, or three where `--show-replacement-steps` is given."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def step(op: str, kind: str, name: str, **further: Any) -> dict[str, Any]:
 
 
 def replacement(name: str, *reasons: str) -> list[dict[str, Any]]:
-    """As the engine shows one that is deleted first."""
+    """As the engine shows it with `--show-replacement-steps`."""
     return [
         step("delete-replaced", POOL, name),
         step("replace", POOL, name, replaceReasons=list(reasons)),
@@ -61,7 +61,13 @@ EVERYTHING = preview(
     step("update", CLUSTER, "cluster", detailedDiff={"resourceLabels.team": {"kind": "add"}}),
     step("update", QUEUE, "queue-training"),
     *replacement("pool-1-pool", "nodeConfig.machineType", "placementPolicy"),
-    *replacement("pool-2-pool"),
+    step(
+        "replace",
+        POOL,
+        "pool-2-pool",
+        replaceReasons=["location"],
+        detailedDiff={"location": {"kind": "update-replace"}},
+    ),
     step("delete", QUEUE, "queue-evaluation"),
     step("read", CLUSTER, "somebody-elses"),
 )
