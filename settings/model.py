@@ -73,6 +73,9 @@ class DefaultPool(Section):
 
 class ClusterSection(Section):
     name: GkeName
+    existing: bool = False
+    """True for a cluster that somebody else made and keeps: pools, controllers, queues and jobs are added to it, and
+    destroying takes only those away. `defaultPool` then describes the nodes that it has for system pods."""
     version: GkeVersion = versions.GKE_VERSION
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
