@@ -11,7 +11,8 @@ from pulumi_kubernetes.scheduling.v1 import PriorityClass
 
 from components.options import child
 from components.queue_manifests import priority_class, workload_priority_class
-from settings.model import PrioritySection, TimeoutsSection
+from settings.model import TimeoutsSection
+from settings.team_model import PrioritySection
 
 
 @dataclass(frozen=True)
