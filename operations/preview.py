@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from operations.comment import comment
 from operations.engine import LAST_LINES, OperationError
-from operations.preview_report import report
+from operations.preview_report import cost_lines, report
 from operations.up import plan_of
 from policies import check
 from rehearsal import lifecycle
@@ -26,6 +31,7 @@ from rehearsal.aside import aside
 from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.layout import Layout
 from rehearsal.toolchain import Toolchain
+from settings.cost import cost_of
 
 PROJECT_FILE = "Pulumi.yaml"
 
@@ -34,9 +40,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make preview", description=__doc__)
     parser.add_argument("environment", help="the name of a stack file: prod for Pulumi.prod.yaml")
     parser.add_argument("--json", type=Path, help="a file to write the engine's own preview to")
+    parser.add_argument(
+        "--comment",
+        type=Path,
+        default=os.environ.get("GITHUB_STEP_SUMMARY"),
+        help="a file to add the report to, as Markdown (default: the job's summary in GitHub Actions)",
+    )
     arguments = parser.parse_args()
     try:
-        return run(Layout.default(), arguments.environment, arguments.json)
+        return run(Layout.default(), arguments.environment, arguments.json, arguments.comment)
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OperationError, *KNOWN_ERRORS) as error:
@@ -44,7 +56,7 @@ def main() -> int:
         return 1
 
 
-def run(layout: Layout, environment: str, json_file: Path | None = None) -> int:
+def run(layout: Layout, environment: str, json_file: Path | None = None, comment_file: Path | None = None) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
     known(layout, environment)
     plan_of(layout, environment, charts=False)
@@ -53,9 +65,20 @@ def run(layout: Layout, environment: str, json_file: Path | None = None) -> int:
     shown = preview(layout, environment)
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
-    policies = check.report(shown, environment)
-    print("\n".join((*report(environment, plan, shown), "", "policies", *(f"  {line}" for line in policies.lines()))))
-    return 0 if policies.holds else check.VIOLATED
+    lines, holds = policy_lines(shown, environment)
+    print("\n".join([*report(environment, plan, shown), *lines]))
+    if comment_file is not None:
+        with comment_file.open("a") as handle:
+            handle.write(comment(environment, shown, list(cost_lines(cost_of(plan))), check.report(shown, environment)))
+    return 0 if holds else 1
+
+
+def policy_lines(shown: Mapping[str, Any], environment: str) -> tuple[list[str], bool]:
+    """What the policies say of a preview, and whether those that must hold do. Where there is no policy pack: nothing."""
+    if find_spec("policies") is None:
+        return [], True
+    found = import_module("policies.check").report(shown, environment)
+    return ["", "policies", *(f"  {line}" for line in found.lines())], found.holds
 
 
 def environments(layout: Layout) -> list[str]:
