@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from objects import UNKNOWN, changed, cluster, pod
 
 from policies import check, configuration
 from policies.check import UNUSABLE, VIOLATED, report, resources_of
 from policies.configuration import ConfigurationError, in_production, load, parse, privileged_jobs
 from policies.model import Resource
 from policies.rules import RULES
+from tests.policies.objects import UNKNOWN, changed, cluster, pod
 
 pytestmark = pytest.mark.policies
 
