@@ -38,17 +38,32 @@ class Cluster(pulumi.ComponentResource):
     ca_certificate: pulumi.Output[str]
     location: str
     cluster: container.Cluster
-    default_pool: container.NodePool
+    system_nodes: list[pulumi.Resource]
+    """What must be there before a pod of ours can run."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:cluster:Cluster", name, None, opts)
         self.location = args.settings.location
-        self.cluster = self._control_plane(name, args)
-        self.default_pool = self._system_pool(name, args)
+        if args.settings.cluster.existing:
+            self.cluster = self._existing(name, args)
+            self.system_nodes = [self.cluster]
+        else:
+            self.cluster = self._control_plane(name, args)
+            self.system_nodes = [self._system_pool(name, args)]
         self.name = self.cluster.name
         self.endpoint = self.cluster.endpoint
         self.ca_certificate = self.cluster.master_auth.apply(lambda auth: str(auth.cluster_ca_certificate))
         self.register_outputs({"name": self.name, "endpoint": self.endpoint})
+
+    def _existing(self, name: str, args: ClusterArgs) -> container.Cluster:
+        """Somebody else's cluster, read at every run and never written: the engine forgets it when the stack is destroyed.
+        Without such a cluster the run ends here."""
+        settings = args.settings
+        identity = f"projects/{settings.project}/locations/{settings.location}/clusters/{settings.cluster.name}"
+        found: container.Cluster = container.Cluster.get(
+            name, identity, opts=child(self, args.services.need("container"))
+        )
+        return found
 
     def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
         """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""

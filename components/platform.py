@@ -49,9 +49,8 @@ def foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
     settings, opts = plan.settings, pulumi.ResourceOptions(providers=[google])
     services = ProjectServices("services", settings.project, opts)
     region = region_of(settings.location)
-    network = Network(
-        "network", NetworkArgs(settings.cluster.name, settings.project, region, settings.network, services), opts
-    )
+    wanted = settings.network if not settings.cluster.existing else None
+    network = Network("network", NetworkArgs(settings.cluster.name, settings.project, region, wanted, services), opts)
     identity = NodeIdentity("nodes", NodeIdentityArgs(settings.cluster.name, settings.project, services), opts)
     return Foundation(services, network, identity)
 
@@ -78,7 +77,7 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     kubeconfig, settings = kubeconfig_of(cluster), plan.settings
 
     def args(chart: str, *after: pulumi.Resource) -> ControllerArgs:
-        return ControllerArgs(chart, kubeconfig, settings.timeouts, [cluster.default_pool, *after])
+        return ControllerArgs(chart, kubeconfig, settings.timeouts, [*cluster.system_nodes, *after])
 
     jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
     earlier = [jobset.release]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
-from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.scheduling.v1 import PriorityClass
 
 from components.options import child
 from components.queue_manifests import priority_class, workload_priority_class
-from settings.model import PrioritySection, TimeoutsSection
+from settings.model import TimeoutsSection
+from settings.team_model import PrioritySection
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class PrioritiesArgs:
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
     """Kueue, whose kind they are."""
+
+
+class WorkloadPriorityClass(pulumi.CustomResource):
+    """Kueue's kind has no `spec`, and `pulumi_kubernetes.apiextensions.CustomResource` takes nothing else."""
+
+    def __init__(self, name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+        super().__init__(f"kubernetes:{manifest['apiVersion']}:{manifest['kind']}", name, dict(manifest), opts)
 
 
 class Priorities(pulumi.ComponentResource):
@@ -37,16 +45,12 @@ class Priorities(pulumi.ComponentResource):
         }
         self.register_outputs({priority.name: priority.value for priority in args.priorities})
 
-    def _of_jobs(self, priority: PrioritySection) -> CustomResource:
-        manifest = workload_priority_class(priority)
+    def _of_jobs(self, priority: PrioritySection) -> WorkloadPriorityClass:
         timeouts = self._args.timeouts
-        return CustomResource(
+        return WorkloadPriorityClass(
             f"{self._name}-{priority.name}",
-            api_version=manifest["apiVersion"],
-            kind=manifest["kind"],
-            metadata=manifest["metadata"],
-            others={key: manifest[key] for key in ("value", "description")},
-            opts=child(self, self._args.after, timeouts.queues, timeouts.deletion),
+            workload_priority_class(priority),
+            child(self, self._args.after, timeouts.queues, timeouts.deletion),
         )
 
     def _of_pods(self, priority: PrioritySection) -> PriorityClass:

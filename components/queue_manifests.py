@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from settings.accelerators import TPU_RESOURCE
-from settings.model import PreemptionSection, PrioritySection
 from settings.queue_plan import COVERED, CheckPlan, FlavorPlan, QueuePlan
+from settings.team_model import PreemptionSection, PrioritySection
 from settings.versions import KUEUE_API
 
 PROVISIONING_CLASS = "queued-provisioning.gke.io"

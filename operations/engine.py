@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,11 +29,14 @@ class Engine:
     layout: Layout
     stack: str = "local"
 
-    def run(self, *arguments: str, quiet: bool = False, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. Raises OperationError."""
+    def run(
+        self, *arguments: str, quiet: bool = False, check: bool = True, extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. `extra` is for its
+        environment. Raises OperationError."""
         command = ["pulumi", *arguments, "--stack", self.stack, "--non-interactive", "--cwd", str(self.layout.checkout)]
         stream = subprocess.PIPE if quiet else None
-        done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream)
+        done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream, extra=extra or {})
         if check and done.returncode != 0:
             detail = (
                 "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:]) if quiet else "see above"

@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from operations.engine import Engine, OperationError
-from operations.kube import Cluster
+from operations.kube import CLUSTER, Cluster
 from rehearsal.lifecycle import RehearsalError, google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")
+DELETE_UNREACHABLE = {"PULUMI_K8S_DELETE_UNREACHABLE": "true"}
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What stands in a preview for a value that is not known yet (Pulumi's sdk/go/common/resource/plugin/rpc.go)."""
 
@@ -59,7 +60,7 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
     pending = deployment.get("pending_operations") or []
     resources: list[dict[str, Any]] = deployment.get("resources") or []
     if not pending and not killed and engine.ended_well():
-        return resources
+        return without_lost_cluster(engine, resources, say)
     settle(engine)
     noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
     found = existing(engine, noted)
@@ -73,12 +74,38 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
     if not pending and not lost:
-        return resources
+        return without_lost_cluster(engine, resources, say)
     deployment["pending_operations"] = []
     deployment["resources"] = [*resources, *found, *lost]
     engine.replace(state)
-    engine.run("refresh", "--yes", "--skip-preview", quiet=True)
+    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
     return engine.resources()
+
+
+def without_lost_cluster(
+    engine: Engine, resources: list[dict[str, Any]], say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Forgets what was in a cluster that somebody has deleted at Google; gives the resources that are left.
+
+    Kubernetes' provider does not take a cluster that does not answer for one that is gone, unless it is told to: it is by
+    the variable that its own error names, so that a user of a real project reads it there.
+    """
+    if not _cluster_is_lost(engine, resources):
+        return resources
+    say("  somebody has deleted the cluster: what was in it is forgotten with it")
+    _refresh(engine, DELETE_UNREACHABLE)
+    return engine.resources()
+
+
+def _cluster_is_lost(engine: Engine, resources: Sequence[dict[str, Any]]) -> bool:
+    """Whether the state has things in a cluster, and no cluster that exists: a refresh that failed has forgotten it already."""
+    inside = any(resource["type"].startswith("kubernetes:") for resource in resources)
+    clusters = [resource for resource in resources if resource["type"] == CLUSTER]
+    return inside and not any(exists(engine, resource, resource["id"]) for resource in clusters)
+
+
+def _refresh(engine: Engine, extra: Mapping[str, str] | None = None) -> None:
+    engine.run("refresh", "--yes", "--skip-preview", quiet=True, extra=extra)
 
 
 def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from settings.copies import distinct, places
 from settings.faults import MISSING, Described, Fault, rule, unknown_names
-from settings.model import LimitSection, PreemptionSection, QueueSection, Settings, SliceSection
+from settings.model import QueueSection, Settings, SliceSection
 from settings.queue_plan import sections_of
 from settings.shapes import sound_shape
 from settings.sharing import TEAMS, chips_left, shares_fairly
+from settings.team_model import LimitSection, PreemptionSection
 
 _COHORT = f"write cohort: {TEAMS}, or a name of your own"
 

@@ -12,7 +12,7 @@ from settings.model import RayJobSection, Settings, SliceSection, WorkloadSectio
 from settings.queue_plan import queue_of_flavor
 from settings.queue_rules import unknown_flavors
 from settings.shapes import is_queued, machine_of, slices_of, sound_shape
-from settings.sharing import most_of_queue, most_of_team
+from settings.sharing import TEAMS, most_of_queue, most_of_team
 
 REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
@@ -124,11 +124,15 @@ def _share(path: str, job: WorkloadSection, section: SliceSection, settings: Set
     """Where teams have parts of a flavor, a job gets no more than its own queue may have."""
     chips = sound_shape(section).chips
     most = _most(job, section, settings)
-    if settings.teams and job.slices * chips > most:
-        whose = f"team {job.team}" if job.team is not None else "what the teams leave"
-        wanted = f"at most {most // chips}: {whose} can have {most} chips of {section.flavor}"
-        remedy = f"write {most // chips}, or raise the team's borrow" if most else f"give {whose} some"
-        yield Fault(f"{path}.slices", job.slices, wanted, remedy if job.team else "give the teams less")
+    if not settings.teams or job.slices * chips <= most:
+        return
+    if job.team is not None:
+        wanted = f"at most {most // chips}: team {job.team} can have {most} chips of {section.flavor}"
+        remedy = f"write {most // chips}, or raise the team's chips or borrow"
+    else:
+        wanted = f"at most {most // chips}: beside the teams its queue can have {most} chips of {section.flavor}"
+        remedy = f"write {most // chips}, or let the queue borrow from the teams: cohort: {TEAMS}"
+    yield Fault(f"{path}.slices", job.slices, wanted, remedy)
 
 
 def _machine(section: SliceSection) -> MachineType:

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from settings.faults import NAMESPACE, Fault
-from settings.model import Section, Settings
+from settings.model import Settings
+from settings.section import Section
 from settings.unknown import foreign_key, unknown_key
 from settings.wording import Location, fault_of, is_map, keys_of, section_of
 

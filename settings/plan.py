@@ -11,13 +11,14 @@ from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S, Capacity
 from settings.faults import refuse_if_any
 from settings.job_rules import flavor_index
-from settings.model import PrioritySection, Settings, SliceSection, WorkloadSection
+from settings.model import Settings, SliceSection, WorkloadSection
 from settings.names import seconds
 from settings.parse import parse
 from settings.queue_plan import FlavorPlan, QueuePlan, job_queue, node_labels, queue_plans
 from settings.ray_plan import RayJobPlan, priority_of, ray_job_plans
 from settings.rules import all_faults
 from settings.shapes import certain_shape, is_queued, system_zones
+from settings.team_model import PrioritySection
 from settings.team_plan import TeamPlan, team_plans
 
 __all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "TeamPlan", "make_plan", "plan_from"]

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
 from settings.capacity import CAPACITIES
-from settings.model import (
-    CpuFlavorSection,
-    LimitSection,
-    PreemptionSection,
-    QueueSection,
-    RetrySection,
-    Settings,
-    SliceSection,
-    TeamSection,
-)
+from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
 from settings.names import mebibytes
 from settings.shapes import certain_shape, shape_of, system_zones
 from settings.sharing import TEAMS, UNLIMITED, chips_left
 from settings.system_pool import pool_room
+from settings.team_model import LimitSection, PreemptionSection, TeamSection
 
 DEFAULT_POOL = "default-pool"
 FLAVOR_LABEL = "tpu-platform/flavor"

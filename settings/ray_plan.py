@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S
-from settings.model import PrioritySection, QueueSection, RayJobSection, Settings, WorkloadSection
+from settings.model import QueueSection, RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes, seconds
 from settings.queue_plan import sections_of
 from settings.shapes import certain_shape, shape_of
 from settings.system_pool import Room
+from settings.team_model import PrioritySection
 
 SUBMITTER = Room(500, 512)
 """The pod that hands the job to the head and follows its log. KubeRay's own default has 200 MiB; Ray's command line needs more."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.model import LimitSection, QueueSection, Settings, SliceSection, TeamFlavorSection, TeamSection
+from settings.faults import Unsound
+from settings.model import QueueSection, Settings, SliceSection
 from settings.shapes import chips_of
+from settings.team_model import LimitSection, TeamFlavorSection, TeamSection
 
 TEAMS = "teams"
 """The cohort of all teams. A queue with `cohort: teams` lends to them and borrows from them."""
@@ -25,8 +27,12 @@ def chips_of_teams(flavor: str, settings: Settings) -> int:
 
 
 def chips_left(section: SliceSection, settings: Settings) -> int:
-    """What the teams leave of a flavor to the queue over it. Raises Unsound as `chips_of`."""
-    return max(0, chips_of(section) - chips_of_teams(section.flavor, settings))
+    """What the teams leave of a flavor to the queue over it. Raises Unsound as `chips_of`, and where the teams have more
+    than there is."""
+    left = chips_of(section) - chips_of_teams(section.flavor, settings)
+    if left < 0:
+        raise Unsound("chips")
+    return left
 
 
 def most_of_queue(queue: QueueSection, section: SliceSection, settings: Settings) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.model import Settings, TeamSection
+from settings.model import Settings
 from settings.sharing import most_of_team
+from settings.team_model import TeamSection
 
 
 @dataclass(frozen=True)

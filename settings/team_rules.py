@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from settings.cohort_rules import lent, whole_slices
 from settings.copies import copies, distinct, places
 from settings.faults import Fault, duplicates, listed, rule
-from settings.model import Settings, SliceSection, TeamSection
+from settings.model import Settings, SliceSection
 from settings.queue_rules import namespace_of_system
 from settings.shapes import chips_of
+from settings.team_model import TeamSection
 
 Entries = list[tuple[int, TeamSection]]
 

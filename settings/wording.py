@@ -12,8 +12,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from settings.faults import MISSING, NAMESPACE, Fault, nearest
-from settings.model import Section, Settings
+from settings.model import Settings
 from settings.names import Rule, in_yaml
+from settings.section import Section
 
 Location = tuple[int | str, ...]
 """Where a value is: ('slices', 0, 'topology')."""

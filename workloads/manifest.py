@@ -8,8 +8,8 @@ from typing import Any
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
 from settings.capacity import QUEUED_LABEL
 from settings.job_rules import REPLICATED_JOB
-from settings.model import PrioritySection
 from settings.plan import JobPlan
+from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"

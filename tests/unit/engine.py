@@ -38,6 +38,9 @@ class _Answers(pulumi_mocks.Mocks):
 
     def new_resource(self, args: pulumi_mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         state = dict(args.inputs)
+        if args.resource_id:
+            # A resource that is read: the cloud tells everything, of which the name is enough here.
+            state["name"] = args.resource_id.rsplit("/", 1)[-1]
         if args.typ == "gcp:container/cluster:Cluster":
             state |= {"endpoint": "172.16.0.2", "masterAuth": {"clusterCaCertificate": "Q0E="}}
         if args.typ == "gcp:serviceaccount/account:Account":
@@ -52,6 +55,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
     def __init__(self) -> None:
         super().__init__(_Answers())
         self.registered: dict[str, Registered] = {}
+        self.read: list[str] = []
 
     def RegisterResource(self, request: Any) -> Any:
         response = super().RegisterResource(request)
@@ -76,6 +80,11 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
         )
         return response
 
+    def ReadResource(self, request: Any) -> Any:
+        response = super().ReadResource(request)
+        self.read.append(request.id)
+        return response
+
     def RegisterResourceOutputs(self, request: Any) -> Any:
         if request.urn in self.registered:
             _ensure_event_loop()
@@ -88,6 +97,8 @@ class Recording:
     """Everything a program registered, after it has been drained."""
 
     resources: list[Registered] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    """Ids of resources that were only read."""
 
     def of_type(self, type_: str) -> list[Registered]:
         return [resource for resource in self.resources if resource.type == type_]
@@ -128,4 +139,4 @@ def record(program: Callable[[], Any]) -> Recording:
     finally:
         loop.close()
         asyncio.set_event_loop(asyncio.new_event_loop())
-    return Recording(list(monitor.registered.values()))
+    return Recording(list(monitor.registered.values()), monitor.read)
