@@ -13,9 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -65,20 +62,12 @@ def run(layout: Layout, environment: str, json_file: Path | None = None, comment
     shown = preview(layout, environment)
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
-    lines, holds = policy_lines(shown, environment)
-    print("\n".join([*report(environment, plan, shown), *lines]))
+    policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan)))
+    print("\n".join([*report(environment, plan, shown), "", "policies", *(f"  {line}" for line in policies.lines())]))
     if comment_file is not None:
         with comment_file.open("a") as handle:
-            handle.write(comment(environment, shown, list(cost_lines(cost_of(plan))), check.report(shown, environment)))
-    return 0 if holds else 1
-
-
-def policy_lines(shown: Mapping[str, Any], environment: str) -> tuple[list[str], bool]:
-    """What the policies say of a preview, and whether those that must hold do. Where there is no policy pack: nothing."""
-    if find_spec("policies") is None:
-        return [], True
-    found = import_module("policies.check").report(shown, environment)
-    return ["", "policies", *(f"  {line}" for line in found.lines())], found.holds
+            handle.write(comment(environment, shown, cost, policies))
+    return 0 if policies.holds else check.VIOLATED
 
 
 def environments(layout: Layout) -> list[str]:
