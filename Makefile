@@ -60,7 +60,7 @@ lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(PY) -m rehearsal tools --checkers
-	@.rehearsal/bin/actionlint -shellcheck= -pyflakes=
+	@.rehearsal/bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
 	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
 
 test-fast: venv ## tests that need no rehearsal: seconds to a minute
