@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from operations import given
 from operations.controllers import mend
 from operations.engine import Engine, OperationError, alone
 from operations.kube import cluster_of
@@ -47,9 +48,10 @@ def run(layout: Layout) -> int:
         engine.run("destroy", "--refresh", "--yes", "--skip-preview")
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
-    left = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
+    found, before = given.present(layout), given.remembered(layout)
     lifecycle.down(layout)
-    return report(left, processes(layout))
+    kept = given.beyond(found, given.beyond(found, before))
+    return report(given.beyond(found, before), processes(layout), kept)
 
 
 def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
@@ -102,12 +104,15 @@ def processes(layout: Layout) -> list[str]:
     ]
 
 
-def report(left: dict[str, Any], running: list[str]) -> int:
-    """Prints what is left; 0 when nothing is."""
+def report(left: Mapping[str, list[Any]], running: list[str], kept: Mapping[str, list[Any]]) -> int:
+    """Prints what is left; 0 when nothing is but what was `kept`: it was there before the stack."""
     found = {kind: things for kind, things in left.items() if things}
     for kind in left:
         print(f"  {kind}: {'nothing' if kind not in found else json.dumps(found[kind])}")
     print(f"  processes: {', '.join(running) if running else 'nothing'}")
+    for kind, things in kept.items():
+        if things:
+            print(f"  {kind} that were there before: {json.dumps(things)}")
     if found or running:
         print(
             "error: something is left; see above. State is kept: `make up` continues from it, `make clean` forgets it.",

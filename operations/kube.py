@@ -41,7 +41,8 @@ class Cluster(KubeApi):
 
 def cluster_of(layout: Layout, resources: Sequence[Mapping[str, Any]]) -> Cluster | None:
     """The cluster among the resources of a stack's state, if there is one and it runs."""
-    names = [r["inputs"]["name"] for r in resources if r["type"] == CLUSTER]
+    # Of a cluster that is only read, the inputs are empty.
+    names = [r["outputs"]["name"] for r in resources if r["type"] == CLUSTER and "name" in r.get("outputs", {})]
     try:
         return Cluster(layout, names[0]) if names else None
     except RehearsalError:

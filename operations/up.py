@@ -10,7 +10,7 @@ import time
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from operations import controllers, stack_file
+from operations import controllers, given, stack_file
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.promises import promises
@@ -53,6 +53,8 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     plan = plan_of(layout, engine.stack)
     lifecycle.up(layout, kubectl_port=kubectl_port)
     print("2/4  the stack as it was left", flush=True)
+    if not engine.exists():
+        given.remember(layout)
     engine.select()
     controllers.mend(layout, recover(engine, print), print)
     print("3/4  pulumi up", flush=True)

@@ -16,9 +16,10 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from conftest import run_platform  # noqa: E402
+from conftest import BOTH, plan_with, run_platform  # noqa: E402
 from engine import Recording, Registered, record  # noqa: E402
 from faulty import only_fault  # noqa: E402
+from upgrades import KNOWN, with_new  # noqa: E402
 
 from settings.faults import NAMESPACE, Fault  # noqa: E402
 from settings.plan import plan_from  # noqa: E402
@@ -168,9 +169,15 @@ def recorded(content: str) -> Recording:
 DOCUMENTS: dict[str, Callable[[], str]] = {"docs/bad-inputs.md": bad_inputs, "docs/changes.md": changes}
 
 
+def urns() -> str:
+    """The list of what stacks in the field know their resources by, with what has come (`test_upgrade.py`)."""
+    return with_new(record(lambda: run_platform(plan_with(**BOTH))))
+
+
 def main() -> int:
     for path, make in DOCUMENTS.items():
         (ROOT / path).write_text(make())
+    KNOWN.write_text(urns())
     return 0
 
 

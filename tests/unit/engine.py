@@ -13,6 +13,17 @@ from pulumi.runtime import rpc
 from pulumi.runtime.sync_await import _ensure_event_loop
 
 
+@dataclass(frozen=True)
+class Alias:
+    """What a resource was before: a whole URN, or the parts of it that were others (the rest is empty)."""
+
+    urn: str
+    name: str
+    type: str
+    parent: str
+    no_parent: bool
+
+
 @dataclass
 class Registered:
     """One resource as the engine was asked to make it."""
@@ -30,6 +41,7 @@ class Registered:
     ignore_changes: tuple[str, ...]
     timeouts: tuple[str, str, str]
     hooks: dict[str, tuple[str, ...]]
+    aliases: tuple[Alias, ...]
     outputs: dict[str, Any] | None = None
 
 
@@ -76,6 +88,10 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             replace_on_changes=tuple(request.replaceOnChanges),
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
+            aliases=tuple(
+                Alias(alias.urn, alias.spec.name, alias.spec.type, alias.spec.parentUrn, alias.spec.noParent)
+                for alias in request.aliases
+            ),
             hooks={kind: tuple(getattr(request.hooks, kind)) for kind in binding},
         )
         return response
