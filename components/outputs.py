@@ -30,7 +30,7 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             for planned, made in zip(plan.pools, pools, strict=True)
             if planned.capacity.flex_start
         },
-        "chips": sum(pool.shape.chips for pool in plan.pools),
+        "chips": plan.chips,
         "queues": {
             queue.cluster_queue: {
                 "local_queue": f"{queue.namespace}/{queue.local_queue}",

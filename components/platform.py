@@ -73,7 +73,7 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     kubeconfig, settings = kubeconfig_of(cluster), plan.settings
 
     def args(chart: str, *after: pulumi.Resource) -> ControllerArgs:
-        return ControllerArgs(chart, kubeconfig, settings.timeouts, [cluster.default_pool, *after])
+        return ControllerArgs(chart, kubeconfig, settings.timeouts, [*cluster.nodes, *after])
 
     jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
     earlier = [jobset.release]

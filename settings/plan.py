@@ -17,7 +17,7 @@ from settings.parse import parse
 from settings.queue_plan import FlavorPlan, QueuePlan, node_labels, queue_of_flavor, queue_plans
 from settings.ray_plan import RayJobPlan, ray_job_plans
 from settings.rules import all_faults
-from settings.shapes import certain_shape, system_zones
+from settings.shapes import certain_shape, count_of, is_autopilot, system_zones
 
 __all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "make_plan", "plan_from"]
 
@@ -66,11 +66,18 @@ class Plan:
 
     settings: Settings
     pools: tuple[PoolPlan, ...]
+    """None on Autopilot, which makes its own."""
+    chips: int
+    """Of all slices together, when all are there."""
     queues: tuple[QueuePlan, ...]
     jobs: tuple[JobPlan, ...]
     ray_jobs: tuple[RayJobPlan, ...]
     system_zones: tuple[str, ...]
     """Where the nodes for system pods stand."""
+
+    @property
+    def autopilot(self) -> bool:
+        return is_autopilot(self.settings)
 
 
 def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
@@ -86,6 +93,7 @@ def make_plan(settings: Settings) -> Plan:
     return Plan(
         settings=settings,
         pools=tuple(_pool(name, section, settings) for section in settings.slices for name in section.pools),
+        chips=sum(certain_shape(section).chips * count_of(section) for section in settings.slices),
         queues=queue_plans(settings),
         jobs=_jobs(settings),
         ray_jobs=in_order(ray_job_plans(settings)),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
+from settings.autopilot_labels import autopilot_labels
 from settings.capacity import CAPACITIES
 from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
 from settings.names import mebibytes
-from settings.shapes import certain_shape, shape_of, system_zones
+from settings.shapes import certain_shape, count_of, is_autopilot, shape_of, system_zones
 from settings.system_pool import pool_room
 
 DEFAULT_POOL = "default-pool"
@@ -90,6 +91,8 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     """The labels by which a flavor's nodes are told from all others: GKE's of the shape where no other flavor has it, the
     pool's where it is one pool, and one of our own where there are several."""
     shape = certain_shape(section)
+    if is_autopilot(settings):
+        return {**shape.node_labels, **autopilot_labels(section)}
     alike = [other for other in settings.slices if shape_of(other) == shape]
     if len(alike) == 1:
         return shape.node_labels
@@ -110,6 +113,8 @@ def _flavor(section: SliceSection, settings: Settings) -> FlavorPlan:
 def _cpu_flavor(cpu: CpuFlavorSection, settings: Settings) -> FlavorPlan:
     millicores, mib = cpu_quota(cpu, settings)
     quota = ((TPU_RESOURCE, "0"), ("cpu", cores(millicores)), ("memory", memory(mib)))
+    if is_autopilot(settings):
+        return FlavorPlan(cpu.flavor, (), None, (), quota)
     return FlavorPlan(cpu.flavor, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)
 
 
@@ -131,7 +136,7 @@ def quota_of(section: SliceSection, shape: SliceShape) -> tuple[tuple[str, str],
     cpu and memory are covered beside the chips, as the machines' sizes, so that chips are always what runs out first.
     Quantities are text in Kubernetes' own canonical form: any other form comes back changed and shows up as a difference.
     """
-    chips = section.quota if section.quota is not None else shape.chips * len(section.pools)
+    chips = section.quota if section.quota is not None else shape.chips * count_of(section)
     hosts = chips // shape.machine.chips
     return (
         (TPU_RESOURCE, str(chips)),

@@ -11,6 +11,7 @@ from settings import (
     capacity_rules,
     gke_version,
     job_rules,
+    mode_rules,
     network_rules,
     place_rules,
     queue_rules,
@@ -52,6 +53,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
         *_version(settings),
@@ -82,6 +84,7 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
         if machine is not None:
             yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
     yield from capacity_rules.floors(settings)
+    yield from mode_rules.floors(settings)
 
 
 @rule

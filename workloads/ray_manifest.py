@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
-from settings.queue_plan import DEFAULT_POOL, cores, memory
+from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
@@ -102,7 +102,11 @@ def _cluster(job: RayJobPlan) -> dict[str, Any]:
 def _head(job: RayJobPlan) -> dict[str, Any]:
     ports = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
     container = {**_container("ray-head", job, _resources(job.head)), "ports": ports}
-    return {"nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL}, "containers": [container], "volumes": [_volume()]}
+    return {**_beside_the_system(job), "containers": [container], "volumes": [_volume()]}
+
+
+def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
+    return {} if job.system_pool is None else {"nodeSelector": {NODEPOOL_LABEL: job.system_pool}}
 
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
@@ -122,7 +126,7 @@ def _submitter(job: RayJobPlan) -> dict[str, Any]:
     return {
         "spec": {
             "restartPolicy": "Never",
-            "nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL},
+            **_beside_the_system(job),
             "containers": [container],
         }
     }

@@ -55,6 +55,8 @@ class Cluster(Kind):
     def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
         """What the control plane's version has reached is no difference. The provider's default labels may be one."""
         result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
+        if inputs.get("enableAutopilot"):
+            result = [entry for entry in result if not entry.path.startswith(_AUTOPILOTS_OWN)]
         there, labels = state.get("pulumiLabels"), inputs.get("pulumiLabels")
         told = any(entry.top == "resourceLabels" for entry in result)
         if not told and labels is not None and labels != ({} if there is None else there):
@@ -224,8 +226,14 @@ def _name_faults(name: Any) -> list[tuple[str, str]]:
 
 _NOT_WITH_AUTOPILOT = (
     "removeDefaultNodePool", "nodePools", "defaultMaxPodsPerNode", "networkPolicy", "addonsConfig.networkPolicyConfig",
-    "addonsConfig.dnsCacheConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits", "enableIntranodeVisibility",
+    "addonsConfig.dnsCacheConfig", "addonsConfig.statefulHaConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits",
+    "enableIntranodeVisibility", "enableShieldedNodes", "binaryAuthorization.enabled",
 )  # fmt: skip
+_AUTOPILOTS_OWN = (
+    "clusterAutoscaling.resourceLimits", "clusterAutoscaling.autoscalingProfile", "clusterAutoscaling.autoProvisioningDefaults.diskSize",
+    "clusterAutoscaling.autoProvisioningDefaults.diskType", "clusterAutoscaling.autoProvisioningDefaults.imageType", "dnsConfig",
+)  # fmt: skip
+"""What Autopilot decides: no value of these is a difference there (suppressDiffForAutopilot)."""
 
 
 def _autopilot_conflicts(inputs: Values) -> list[tuple[str, str]]:
