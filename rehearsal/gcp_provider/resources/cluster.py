@@ -44,6 +44,9 @@ class Cluster(Kind):
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
 
+    def excluded(self, inputs: Values) -> Sequence[str]:
+        return () if inputs.get("enableAutopilot") is None else _NOT_WITH_AUTOPILOT
+
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
         """The provider's own labels are labels of the cluster too."""
         wanted = super().effective(cloud, inputs)
