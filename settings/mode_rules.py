@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from settings.accelerators import MINIMUM_GKE_AUTOPILOT
 from settings.capacity import CAPACITIES
 from settings.copies import distinct
-from settings.faults import MISSING, Described, Fault, rule
+from settings.faults import MISSING, Described, Fault, Unsound, rule
 from settings.model import Settings, SliceSection
 from settings.names import is_zone, region_of
 from settings.shapes import is_autopilot
@@ -19,24 +19,40 @@ from settings.shapes import is_autopilot
 
 @rule
 def check(settings: Settings) -> Iterator[Fault]:
-    autopilot = "cluster" in vars(settings) and is_autopilot(settings)
+    autopilot = _is_autopilot(settings)
     if autopilot:
         yield from _region(settings)
         yield from _default_pool(settings)
         yield from _privileged(settings)
     for index, section in distinct(settings.slices):
         path = f"slices[{index}]"
-        yield from _counted(path, section) if autopilot else _named(path, section)
+        yield from _slices(path, section, autopilot)
         if autopilot:
             yield from _scaled(path, section)
             yield from _queued(path, section)
             yield from _lent(path, section)
 
 
+def _is_autopilot(settings: Settings) -> bool | None:
+    """None while that is open."""
+    try:
+        return is_autopilot(settings)
+    except Unsound:
+        return None
+
+
 def floors(settings: Settings) -> Iterator[tuple[str, str]]:
     """(version, what for): the GKE version that Autopilot needs."""
     if is_autopilot(settings):
         yield MINIMUM_GKE_AUTOPILOT, "TPU slices on Autopilot need (cluster.mode)"
+
+
+@rule
+def _slices(path: str, section: SliceSection, autopilot: bool | None) -> Iterator[Fault]:
+    if autopilot:
+        yield from _counted(path, section)
+    elif autopilot is False or (section.count is None and not section.pools):
+        yield from _named(path, section)
 
 
 @rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -114,11 +115,19 @@ def test_the_host_is_out_of_reach(auto: Auto) -> None:
     made["spec"]["containers"][0]["securityContext"] = {"privileged": True}
     with pytest.raises(client.ApiException) as refused:
         auto.submit(made)
-    assert "GKE Warden rejected the request because it violates one or more constraints." in refused.value.reason
+    message = json.loads(refused.value.reason)["message"]
+    assert "GKE Warden rejected the request because it violates one or more constraints." in message
     assert (
         '{"[denied by autogke-disallow-hostnamespaces]":["enabling hostNetwork is not allowed in Autopilot."],'
         '"[denied by autogke-disallow-privilege]":["container main is privileged; not allowed in Autopilot"]}'
-    ) in refused.value.reason
+    ) in message
+
+
+def test_in_a_standard_cluster_it_is_not(world: World) -> None:
+    made = pod("nosy", hostNetwork=True)
+    made["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    world.submit(made)
+    world.remove("nosy")
 
 
 def test_a_job_of_such_pods_is_refused_too(auto: Auto) -> None:
