@@ -59,7 +59,7 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     controllers.mend(layout, recover(engine, print), print)
     print("3/4  pulumi up", flush=True)
     # With a refresh: what somebody else has removed or changed is made again.
-    engine.run("up", "--refresh", "--yes", "--skip-preview")
+    engine.run("up", "--refresh", "--yes", "--skip-preview", "--suppress-outputs")
     controllers.check(layout, engine.resources())
     print("4/4  the jobs", flush=True)
     lines = follow(layout, plan)
@@ -161,7 +161,8 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
         )
         return 1
     print(
-        "\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets,rayjobs'   Clean up: make down"
+        "\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets,rayjobs'\n"
+        "  What it tells its users: make pulumi ARGS='stack output'   Clean up: make down"
     )
     return 0
 

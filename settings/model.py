@@ -55,6 +55,8 @@ class ClusterSection(Section):
     """True for a cluster that somebody else made and keeps: pools, controllers, queues and jobs are added to it, and
     destroying takes only those away. `defaultPool` then describes the nodes that it has for system pods."""
     version: GkeVersion = versions.GKE_VERSION
+    mode: Literal["standard", "autopilot"] = "standard"
+    """Who owns the nodes: standard, our pools; autopilot, Google, which brings nodes for pods and takes them away."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
@@ -107,7 +109,10 @@ class SliceSection(Section):
     machine_type: str
     topology: str
     zone: Zone
-    pools: list[PoolName] = Field(min_length=1)
+    pools: list[PoolName] = Field(default_factory=list)
+    """One name a slice, in a standard cluster."""
+    count: int | None = Field(default=None, ge=1, le=256)
+    """How many slices jobs may have at a time on Autopilot, where there are no pools to name."""
     quota: int | None = None
     """Chips that jobs may use at a time; not stated: all chips of the pools."""
     capacity: CapacityKind = "on-demand"

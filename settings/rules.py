@@ -12,6 +12,7 @@ from settings import (
     cohort_rules,
     gke_version,
     job_rules,
+    mode_rules,
     network_rules,
     place_rules,
     price_rules,
@@ -56,6 +57,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
         *_version(settings),
@@ -93,6 +95,7 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from capacity_rules.floors(settings)
     if settings.teams:
         yield "1.30", "the admission policies of teams need"
+    yield from mode_rules.floors(settings)
 
 
 _OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")

@@ -33,6 +33,8 @@ _WANTED = {
 }
 _EXAMPLES = {"topology": "2x4", "machineType": "ct5lp-hightpu-4t"}
 """Texts that are checked by the catalogue and have no rule of their own."""
+_NEEDED = ("pools",)
+"""Keys that a rule asks for where they are left out (`mode_rules.py`)."""
 
 
 def fault_of(detail: ErrorDetails) -> Fault:
@@ -77,7 +79,7 @@ def _range(least: int | None, most: int | None) -> str:
 def _for_nothing(loc: Sequence[int | str], field: FieldInfo | None) -> str:
     if isinstance(loc[-1], int):
         return "remove the entry, or write its value"
-    if field is None or not field.is_required():
+    if loc[-1] not in _NEEDED and (field is None or not field.is_required()):
         return "write a value, or remove the key: it has a default"
     return "write its value: this key has no default"
 

@@ -80,6 +80,10 @@ class Kind(ABC):
         """What contradicts itself in the inputs: (property, reason). Beyond what types tell."""
         return ()
 
+    def excluded(self, inputs: Values) -> Sequence[str]:
+        """Properties that what is stated excludes: they get no default."""
+        return ()
+
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
         """The inputs to compare with the state: with what the provider's own settings add."""
         result = dict(inputs)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from conftest import both, plan_with, with_slice
+from conftest import TUTORIAL, both, plan_with, with_slice
 
 from components.outputs import cost_output
 from operations.preview_report import change_lines, cost_lines
@@ -117,3 +117,9 @@ def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
         "delete: 1 resources",
         "1 gcp:compute/network:Network old",
     ]
+
+
+def test_autopilot_has_nothing_while_nothing_runs_and_all_its_slices_at_full_scale() -> None:
+    section = {key: value for key, value in TUTORIAL["slices"][0].items() if key != "pools"}
+    cost = cost_of(plan_with(cluster={"name": "auto", "mode": "autopilot"}, slices=[{**section, "count": 3}]))
+    assert (cost.minimum.chips, cost.full.chips, cost.full.hosts) == (0, 24, 6)

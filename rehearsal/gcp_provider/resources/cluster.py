@@ -45,6 +45,9 @@ class Cluster(Kind):
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
 
+    def excluded(self, inputs: Values) -> Sequence[str]:
+        return () if inputs.get("enableAutopilot") is None else _NOT_WITH_AUTOPILOT
+
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
         """The provider's own labels are labels of the cluster too."""
         wanted = super().effective(cloud, inputs)
@@ -56,6 +59,8 @@ class Cluster(Kind):
     def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
         """What the control plane's version has reached is no difference. The provider's default labels may be one."""
         result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
+        if inputs.get("enableAutopilot"):
+            result = [entry for entry in result if not entry.path.startswith(_AUTOPILOTS_OWN)]
         there, labels = state.get("pulumiLabels"), inputs.get("pulumiLabels")
         told = any(entry.top == "resourceLabels" for entry in result)
         if not told and labels is not None and labels != ({} if there is None else there):
@@ -229,8 +234,14 @@ def _name_faults(name: Any) -> list[tuple[str, str]]:
 
 _NOT_WITH_AUTOPILOT = (
     "removeDefaultNodePool", "nodePools", "defaultMaxPodsPerNode", "networkPolicy", "addonsConfig.networkPolicyConfig",
-    "addonsConfig.dnsCacheConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits", "enableIntranodeVisibility",
+    "addonsConfig.dnsCacheConfig", "addonsConfig.statefulHaConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits",
+    "enableIntranodeVisibility", "enableShieldedNodes", "binaryAuthorization.enabled",
 )  # fmt: skip
+_AUTOPILOTS_OWN = (
+    "clusterAutoscaling.resourceLimits", "clusterAutoscaling.autoscalingProfile", "clusterAutoscaling.autoProvisioningDefaults.diskSize",
+    "clusterAutoscaling.autoProvisioningDefaults.diskType", "clusterAutoscaling.autoProvisioningDefaults.imageType", "dnsConfig",
+)  # fmt: skip
+"""What Autopilot decides: no value of these is a difference there (suppressDiffForAutopilot)."""
 
 
 def _autopilot_conflicts(inputs: Values) -> list[tuple[str, str]]:
