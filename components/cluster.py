@@ -1,4 +1,4 @@
-"""A Standard GKE cluster with private nodes, and its pool for system pods."""
+"""A GKE cluster with private nodes: a standard one with its pool for system pods, or one whose nodes are Autopilot's."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class ClusterArgs:
 
 
 class Cluster(pulumi.ComponentResource):
-    """The control plane and `default-pool`.
+    """The control plane and, in a standard cluster, `default-pool`.
 
     The default pool is a resource of its own and the one GKE makes with a cluster is removed: a pool inside the
-    cluster resource can only be changed by replacing the cluster. It costs some minutes, once.
+    cluster resource can only be changed by replacing the cluster. It costs some minutes, once. On Autopilot there is
+    neither: Google brings nodes for the pods that there are.
     """
 
     name: pulumi.Output[str]
@@ -49,7 +50,8 @@ class Cluster(pulumi.ComponentResource):
             self.system_nodes = [self.cluster]
         else:
             self.cluster = self._control_plane(name, args)
-            self.system_nodes = [self._system_pool(name, args)]
+            autopilot = args.settings.cluster.mode == "autopilot"
+            self.system_nodes = [self.cluster] if autopilot else [self._system_pool(name, args)]
         self.name = self.cluster.name
         self.endpoint = self.cluster.endpoint
         self.ca_certificate = self.cluster.master_auth.apply(lambda auth: str(auth.cluster_ca_certificate))
@@ -66,29 +68,24 @@ class Cluster(pulumi.ComponentResource):
         return found
 
     def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
-        """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""
         settings, section = args.settings, args.settings.cluster
+        autopilot = section.mode == "autopilot"
         return container.Cluster(
             name,
             name=section.name,
             project=settings.project,
             location=settings.location,
-            node_locations=_node_locations(args),
             release_channel=container.ClusterReleaseChannelArgs(channel=section.release_channel),
             min_master_version=section.version,
             deletion_protection=settings.deletion_protection,
             resource_labels=dict(settings.labels),
-            remove_default_node_pool=True,
-            initial_node_count=1,
-            # The short-lived first pool: many organisations forbid nodes that run as the default account.
-            node_config=container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
-            node_pool_defaults=_image_streaming(),
             addons_config=_addons(settings),
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
             master_authorized_networks_config=_authorized_networks(section),
             **_network_inputs(args),
+            **(_autopilot_inputs(args) if autopilot else _standard_inputs(args)),
             opts=child(
                 self,
                 [
@@ -101,7 +98,7 @@ class Cluster(pulumi.ComponentResource):
                 # GKE's own flag would stop it only when everything else is gone.
                 protect=settings.deletion_protection,
                 # All three describe the first pool, which is gone by the time anybody compares.
-                ignore_changes=["nodeConfig", "nodePools", "initialNodeCount"],
+                ignore_changes=[] if autopilot else ["nodeConfig", "nodePools", "initialNodeCount"],
             ),
         )
 
@@ -145,6 +142,35 @@ def node_config(
         workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
         **(further if further is not None else {}),
     )
+
+
+def _standard_inputs(args: ClusterArgs) -> dict[str, object]:
+    """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""
+    return {
+        "node_locations": _node_locations(args),
+        "remove_default_node_pool": True,
+        "initial_node_count": 1,
+        # The short-lived first pool: many organisations forbid nodes that run as the default account.
+        "node_config": container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
+        "node_pool_defaults": _image_streaming(),
+    }
+
+
+def _autopilot_inputs(args: ClusterArgs) -> dict[str, object]:
+    """No pool and no node configuration, which Autopilot ignores: its nodes get our account by the defaults of
+    auto-provisioning (hashicorp/terraform-provider-google #20230), and the tag of the webhook rule by the settings for all
+    pools that Google makes. Image streaming and Workload Identity are always on there."""
+    return {
+        "enable_autopilot": True,
+        "cluster_autoscaling": container.ClusterClusterAutoscalingArgs(
+            auto_provisioning_defaults=container.ClusterClusterAutoscalingAutoProvisioningDefaultsArgs(
+                service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES
+            )
+        ),
+        "node_pool_auto_config": container.ClusterNodePoolAutoConfigArgs(
+            network_tags=container.ClusterNodePoolAutoConfigNetworkTagsArgs(tags=[args.network.node_tag])
+        ),
+    }
 
 
 def _node_locations(args: ClusterArgs) -> list[str] | None:

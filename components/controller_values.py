@@ -58,7 +58,7 @@ def kuberay_values(*, kubernetes_proxy: bool) -> dict[str, Any]:
     }
 
 
-def kueue_values(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
+def kueue_values(kueue: KueueSection, *, ray: bool, fair_sharing: bool = False) -> dict[str, Any]:
     return {
         "controllerManager": {
             "replicas": 1,
@@ -74,7 +74,9 @@ def kueue_values(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
             },
         },
         "managerConfig": {
-            "controllerManagerConfigYaml": yaml.safe_dump(kueue_configuration(kueue, ray=ray), sort_keys=True)
+            "controllerManagerConfigYaml": yaml.safe_dump(
+                kueue_configuration(kueue, ray=ray, fair_sharing=fair_sharing), sort_keys=True
+            )
         },
     }
 
@@ -85,7 +87,7 @@ def feature_gates(kueue: KueueSection) -> dict[str, bool]:
     return dict(sorted({**kueue.feature_gates, **off}.items()))
 
 
-def kueue_configuration(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
+def kueue_configuration(kueue: KueueSection, *, ray: bool, fair_sharing: bool = False) -> dict[str, Any]:
     """Kueue's configuration file. The chart takes it whole, so its defaults are repeated where it states them."""
     configuration: dict[str, Any] = {
         "apiVersion": versions.KUEUE_CONFIG_API,
@@ -107,6 +109,9 @@ def kueue_configuration(kueue: KueueSection, *, ray: bool) -> dict[str, Any]:
         "clientConnection": {"qps": 300, "burst": 500},
         "integrations": {"frameworks": [*FRAMEWORKS, *(RAY_FRAMEWORKS if ray else ())]},
     }
+    if fair_sharing:
+        # v1beta2 has no `enable`: the section is what switches it on. Both strategies, in the order of Kueue's own example.
+        configuration["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     if kueue.pods_ready.enabled:
         configuration["waitForPodsReady"] = {
             "timeout": kueue.pods_ready.timeout,

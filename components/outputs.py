@@ -32,7 +32,7 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             for planned, made in zip(plan.pools, pools, strict=True)
             if planned.capacity.flex_start
         },
-        "chips": sum(pool.shape.chips for pool in plan.pools),
+        "chips": plan.chips,
         "cost": cost_output(cost_of(plan)),
         "queues": {
             queue.cluster_queue: {
@@ -111,11 +111,14 @@ def watch_commands(plan: Plan) -> list[str]:
 
 
 def next_steps(plan: Plan) -> list[str]:
-    labels = ", ".join(f"`kueue.x-k8s.io/queue-name: {q.local_queue}` in namespace {q.namespace}" for q in plan.queues)
+    """A line each, short enough for the engine, which cuts text of more than 150 characters when it prints outputs."""
     return [
         "Run kubeconfig_command, then any of watch_commands.",
-        f"Submit jobs of your own with the label {labels}, "
-        "or add them under `workloads` or `ray.jobs` and run `pulumi up`.",
+        *(
+            f"Submit jobs to namespace {queue.namespace} with the label `kueue.x-k8s.io/queue-name: {queue.local_queue}`."
+            for queue in plan.queues
+        ),
+        "Or add them under `workloads` or `ray.jobs` and run `pulumi up`.",
         "`pulumi destroy` removes everything but the enabled APIs; jobs submitted by hand must be deleted first.",
     ]
 

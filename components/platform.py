@@ -11,17 +11,22 @@ import pulumi_kubernetes
 
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
+from components.gate import WebhookGate
 from components.kubeconfig import kubeconfig_of
 from components.network import Network, NetworkArgs
 from components.node_identity import NodeIdentity, NodeIdentityArgs
+from components.priorities import Priorities, PrioritiesArgs
 from components.project import ProjectServices
 from components.queues import Queues, QueuesArgs
 from components.slice_pool import LANES, SlicePool, SlicePoolArgs
+from components.teams import QueueFence, Team, TeamArgs
 from components.turn import Followed, Turn
 from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
+from settings.sharing import shares_fairly
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
+from workloads.submission import Submission
 
 
 @dataclass(frozen=True)
@@ -79,17 +84,40 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     if settings.ray.operator == "helm":
         earlier.append(KubeRay("kuberay", args(settings.charts.kuberay), settings.ray, opts).release)
     kueue_args = args(settings.charts.kueue, *earlier)
-    kueue = Kueue("kueue", kueue_args, settings.kueue, ray=settings.ray.here, opts=opts)
+    kueue = Kueue(
+        "kueue",
+        kueue_args,
+        settings.kueue,
+        ray=settings.ray.here,
+        fair_sharing=shares_fairly(settings),
+        opts=opts,
+    )
     return Controllers(jobset, kueue)
 
 
 def queues_over(
     plan: Plan, controllers: Controllers, pools: list[SlicePool], kubernetes: pulumi_kubernetes.Provider
 ) -> Queues:
-    """Queues come after the pools whose chips they give out."""
-    after = [controllers.kueue.release, *(pool.pool for pool in pools)]
-    args = QueuesArgs(plan.queues, controllers.kueue.gate, plan.settings.timeouts, after)
-    return Queues("queue", args, pulumi.ResourceOptions(providers=[kubernetes]))
+    """Queues come after the pools whose chips they give out, and after the namespaces that they are in."""
+    opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
+    kueue = controllers.kueue
+    after = [kueue.release, *(pool.pool for pool in pools)]
+    fence = QueueFence("fence", [kueue.release], opts).bindings if plan.teams else []
+    teams = {
+        team.namespace: Team(f"team-{team.name}", TeamArgs(team, timeouts, fence), opts).namespace
+        for team in plan.teams
+    }
+    return Queues("queue", QueuesArgs(plan.queues, kueue.gate, timeouts, teams, after), opts)
+
+
+def priorities_of(
+    plan: Plan, controllers: Controllers, kubernetes: pulumi_kubernetes.Provider
+) -> dict[str, list[pulumi.Resource]]:
+    """The classes of jobs, by name."""
+    if not plan.settings.priorities:
+        return {}
+    args = PrioritiesArgs(plan.settings.priorities, plan.settings.timeouts, [controllers.kueue.release])
+    return Priorities("priority", args, pulumi.ResourceOptions(providers=[kubernetes])).classes
 
 
 def submit_jobs(
@@ -98,21 +126,24 @@ def submit_jobs(
     """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
+    classes = priorities_of(plan, controllers, kubernetes)
 
-    def turn(kind: str, job: JobPlan | RayJobPlan) -> Turn:
+    def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
         followed = [Followed(kind, job.namespace, name) for name in job.after]
-        return Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        queue = queues.local_queues[job.namespace, job.queue]
+        priority = classes[job.priority.name] if job.priority is not None else []
+        after = [queue, *priority, *further, *(jobs[name] for name in job.after)]
+        return Submission(gate, turn, timeouts, after)
 
     for job in plan.jobs:
-        after = [queues.local_queues[job.namespace, job.queue], *(jobs[name] for name in job.after)]
-        args = MultisliceJobArgs(job, controllers.jobset.gate, turn("JobSet", job), timeouts, after)
+        args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
     scripts: dict[str, TrainingScript] = {}
     for ray in plan.ray_jobs:
-        queue = queues.local_queues[ray.namespace, ray.queue]
         if ray.namespace not in scripts:
-            name = f"ray-{ray.namespace}"
-            scripts[ray.namespace] = TrainingScript(name, TrainingScriptArgs(ray.namespace, [queue]), opts)
-        after = [queue, scripts[ray.namespace].config_map, *(jobs[name] for name in ray.after)]
-        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, turn("RayJob", ray), timeouts, after)
+            script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
+            scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
+        script = scripts[ray.namespace].config_map
+        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

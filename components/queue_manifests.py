@@ -6,10 +6,13 @@ from typing import Any
 
 from settings.accelerators import TPU_RESOURCE
 from settings.queue_plan import COVERED, CheckPlan, FlavorPlan, QueuePlan
+from settings.team_model import PreemptionSection, PrioritySection
 from settings.versions import KUEUE_API
 
 PROVISIONING_CLASS = "queued-provisioning.gke.io"
 PROVISIONING_CONTROLLER = "kueue.x-k8s.io/provisioning-request"
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""Kubernetes' own label of every namespace, which nobody can give to another."""
 PROVISIONING_LABEL = "autoscaling.gke.io/provisioning-request"
 
 
@@ -25,9 +28,9 @@ def resource_flavor(flavor: FlavorPlan) -> dict[str, Any]:
 
 def cluster_queue(queue: QueuePlan) -> dict[str, Any]:
     """One queue over its flavors. Kueue tries them in the order of the stack file, among those whose labels agree with
-    the job's node selector. An empty namespace selector admits every namespace."""
+    the job's node selector. A team's takes jobs of the team's namespace only, the others those of every namespace."""
     spec: dict[str, Any] = {
-        "namespaceSelector": {},
+        "namespaceSelector": {"matchLabels": {NAMESPACE_NAME: queue.namespace}} if queue.team is not None else {},
         "queueingStrategy": queue.strategy,
         "resourceGroups": [
             {"coveredResources": list(COVERED), "flavors": [_quota(flavor) for flavor in queue.flavors]}
@@ -36,6 +39,12 @@ def cluster_queue(queue: QueuePlan) -> dict[str, Any]:
     checks = [
         {"name": flavor.check.name, "onFlavors": [flavor.name]} for flavor in queue.flavors if flavor.check is not None
     ]
+    if queue.cohort is not None:
+        spec["cohortName"] = queue.cohort
+    if queue.preemption is not None:
+        spec["preemption"] = _preemption(queue.preemption)
+    if queue.weight is not None:
+        spec["fairSharing"] = {"weight": str(queue.weight)}
     if checks:
         # On its own flavor only: a check on the whole queue would hold back every job of the others.
         spec["admissionChecksStrategy"] = {"admissionChecks": checks}
@@ -102,7 +111,44 @@ def provisioning_config(check: CheckPlan) -> dict[str, Any]:
     }
 
 
+def workload_priority_class(priority: PrioritySection) -> dict[str, Any]:
+    """Moves jobs in their queues, and nothing of their pods."""
+    return {
+        "apiVersion": KUEUE_API,
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": priority.name},
+        "value": priority.value,
+        "description": priority.description,
+    }
+
+
+def priority_class(priority: PrioritySection) -> dict[str, Any]:
+    """Moves pods: where nodes are short, Kubernetes' scheduler evicts those of a lower one."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": priority.name},
+        "value": priority.value,
+        "description": priority.description,
+    }
+
+
+def _preemption(preemption: PreemptionSection) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "withinClusterQueue": preemption.within_cluster_queue,
+        "reclaimWithinCohort": preemption.reclaim_within_cohort,
+    }
+    borrowing = preemption.borrow_within_cohort
+    if borrowing is not None:
+        spec["borrowWithinCohort"] = {"policy": borrowing.policy}
+        if borrowing.max_priority_threshold is not None:
+            spec["borrowWithinCohort"]["maxPriorityThreshold"] = borrowing.max_priority_threshold
+    return spec
+
+
 def _quota(flavor: FlavorPlan) -> dict[str, Any]:
     """Kueue wants the resources of a flavor in the order of coveredResources."""
-    quota = dict(flavor.quota)
-    return {"name": flavor.name, "resources": [{"name": name, "nominalQuota": quota[name]} for name in COVERED]}
+    limits = {"nominalQuota": flavor.quota, "borrowingLimit": flavor.borrow, "lendingLimit": flavor.lend}
+    stated = {key: dict(amounts) for key, amounts in limits.items() if amounts is not None}
+    resources = [{"name": name, **{key: amounts[name] for key, amounts in stated.items()}} for name in COVERED]
+    return {"name": flavor.name, "resources": resources}

@@ -32,12 +32,16 @@ class QueuesArgs:
     queues: Sequence[QueuePlan]
     gate: WebhookGate
     timeouts: TimeoutsSection
+    team_namespaces: Mapping[str, pulumi.Resource]
+    """By name: made with their teams, not here."""
     after: Sequence[pulumi.Resource]
     """Kueue, and the pools: a queue that admits jobs for slices that could not be had would leave them waiting."""
 
 
 class Queues(pulumi.ComponentResource):
-    """Deleted in the opposite order: a ClusterQueue stays `resource-in-use` while a workload holds quota, and a
+    """All queues, those of the teams too: one flavor is one object, whoever gives it out.
+
+    Deleted in the opposite order: a ClusterQueue stays `resource-in-use` while a workload holds quota, and a
     flavor or a check while a queue names it, so the local queues go first and nothing new can come in."""
 
     local_queues: dict[tuple[str, str], CustomResource]
@@ -48,8 +52,10 @@ class Queues(pulumi.ComponentResource):
         self._name, self._args = name, args
         namespaces = self._namespaces()
         self.local_queues = {}
+        by_name = {flavor.name: flavor for queue in args.queues for flavor in queue.flavors}
+        made = {name: self._flavor(flavor) for name, flavor in by_name.items()}
         for queue in args.queues:
-            parts = [part for flavor in queue.flavors for part in self._flavor(flavor)]
+            parts = [part for flavor in queue.flavors for part in made[flavor.name]]
             whole = self._object(queue.cluster_queue, _awaited(cluster_queue(queue)), parts)
             self.local_queues[queue.namespace, queue.local_queue] = self._object(
                 queue.local_queue, _awaited(local_queue(queue)), [whole, *namespaces.get(queue.namespace, [])]
@@ -76,9 +82,11 @@ class Queues(pulumi.ComponentResource):
         )
 
     def _namespaces(self) -> dict[str, list[pulumi.Resource]]:
-        """`default` is always there; any other namespace is ours to make, once."""
-        wanted = dict.fromkeys(queue.namespace for queue in self._args.queues if queue.namespace != "default")
-        return {
+        """`default` is always there and a team's is made; any other namespace is ours to make, once."""
+        there = {"default", *self._args.team_namespaces}
+        wanted = dict.fromkeys(queue.namespace for queue in self._args.queues if queue.namespace not in there)
+        teams = {name: [namespace] for name, namespace in self._args.team_namespaces.items()}
+        return teams | {
             namespace: [
                 Namespace(
                     f"{self._name}-{namespace}-namespace",

@@ -11,14 +11,14 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from operations import given
+from operations.controllers import mend
 from operations.engine import Engine, OperationError, alone
-from operations.kube import Cluster
+from operations.kube import cluster_of
 from operations.recovery import recover
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
 
-CLUSTER = "gcp:container/cluster:Cluster"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
@@ -40,8 +40,9 @@ def run(layout: Layout) -> int:
     print("1/3  the stack as it was left", flush=True)
     lifecycle.up(layout)
     if engine.exists():
-        recover(engine, print)
-        refuse_foreign(layout, engine)
+        resources = recover(engine, print)
+        mend(layout, resources, print)
+        refuse_foreign(layout, resources)
         print("2/3  pulumi destroy", flush=True)
         # With a refresh: what a failed run or somebody else has removed already is no reason to fail.
         engine.run("destroy", "--refresh", "--yes", "--skip-preview")
@@ -53,21 +54,19 @@ def run(layout: Layout) -> int:
     return report(given.beyond(found, before), processes(layout), kept)
 
 
-def refuse_foreign(layout: Layout, engine: Engine) -> None:
+def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
     """Stops before anything is destroyed when jobs that the stack does not know hold a queue: its deletion would wait for them.
 
-    What the stack knows is read from its state: its file may have changed since, or be at fault. Raises OperationError with
-    the list and the way out.
+    What the stack knows is its state, whose `resources` these are: its file may have changed since, or be at fault. Raises
+    OperationError with the list and the way out.
     """
-    resources = engine.state().get("resources", [])
-    # Of a cluster that is only read, the inputs are empty.
-    names = [r["outputs"]["name"] for r in resources if r["type"] == CLUSTER and "name" in r.get("outputs", {})]
-    if not names:
+    cluster = cluster_of(layout, resources)
+    if cluster is None:
         return
     try:
-        workloads = Cluster(layout, names[0]).list(WORKLOADS)
-    except (ApiException, HTTPError, lifecycle.RehearsalError):
-        return  # no cluster, or no Kueue in it: nothing can hold a queue
+        workloads = cluster.list(WORKLOADS)
+    except (ApiException, HTTPError):
+        return  # no Kueue in it: nothing can hold a queue
     foreign = foreign_jobs(workloads, resources)
     if foreign:
         listed = ", ".join(f"{kind} {namespace}/{name}" for namespace, kind, name in foreign)

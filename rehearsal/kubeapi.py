@@ -18,7 +18,9 @@ class KubeApi:
     def __init__(self, kubeconfig: Path) -> None:
         self._client = config.new_client_from_config(str(kubeconfig))
 
-    def call(self, verb: str, path: str, body: Any = None, query: dict[str, str] | None = None, patch: str = "merge") -> Object:
+    def call(
+        self, verb: str, path: str, body: Any = None, query: dict[str, str] | None = None, patch: str = "merge"
+    ) -> Object:
         """One request; the decoded answer. `patch` is the kind of a PATCH: merge, strategic-merge, json, or apply."""
         response = self._send(verb, path, body, query, patch, TIMEOUT_S)
         data = response.read()
@@ -41,7 +43,12 @@ class KubeApi:
 
     def open_watch(self, path: str, version: str, seconds: int) -> Any:
         """A watch from that version on, as urllib3's response, which gives lines of JSON."""
-        query = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": str(seconds)}
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
         response = self._send("GET", path, None, query, "", (5, seconds + 30))
         if response.status >= 400:
             raise client.ApiException(status=response.status, reason=response.read().decode(errors="replace")[:500])

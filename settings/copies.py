@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from settings.faults import Described, Fault, Unsound, rule
-from settings.model import Section
+from settings.section import Section
 
 Entry = TypeVar("Entry", bound=Section)
 

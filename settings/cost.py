@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from settings.accelerators import SliceShape
 from settings.capacity import CapacityKind
 from settings.job_rules import flavor_index
 from settings.model import PricesSection, SliceSection
 from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan, max_run_seconds
 from settings.queue_plan import sections_of
 from settings.ray_plan import ray_queue
-from settings.shapes import certain_shape
+from settings.shapes import certain_shape, count_of, is_autopilot
 
 HOURS_A_DAY = 24
 
@@ -72,26 +73,47 @@ def cost_of(plan: Plan) -> Cost:
     """Everything that is counted of a plan."""
     prices = plan.settings.prices
     jobs: list[JobPlan | RayJobPlan] = [*plan.jobs, *plan.ray_jobs]
-    kinds = {_kind_of_pool(pool) for pool in plan.pools}
+    slices = _slices(plan)
+    kinds = {slice_.kind for slice_ in slices}
     return Cost(
         currency=prices.currency,
-        minimum=_amount(((pool, _fewest(pool)) for pool in plan.pools), prices),
-        full=_amount(((pool, pool.shape.hosts) for pool in plan.pools), prices),
+        minimum=_amount(((slice_, slice_.fewest) for slice_ in slices), prices),
+        full=_amount(((slice_, slice_.shape.hosts) for slice_ in slices), prices),
         jobs=tuple(_job(job, plan) for job in jobs),
         unpriced=tuple(sorted(kind for kind in kinds if _price(kind, prices) is None)),
     )
 
 
-def _kind_of_pool(pool: PoolPlan) -> Kind:
-    return Kind(pool.shape.machine.generation, pool.capacity.kind)
+@dataclass(frozen=True)
+class _Slice:
+    """One slice of the platform, and the hosts of it that are there while nothing runs."""
+
+    kind: Kind
+    shape: SliceShape
+    fewest: int
+
+
+def _slices(plan: Plan) -> list[_Slice]:
+    """One for each pool; on Autopilot, which makes nodes for the jobs that wait, as many as jobs may have."""
+    if not is_autopilot(plan.settings):
+        return [_Slice(_kind(pool.shape, pool.capacity.kind), pool.shape, _fewest(pool)) for pool in plan.pools]
+    return [
+        _Slice(_kind(certain_shape(section), section.capacity), certain_shape(section), 0)
+        for section in plan.settings.slices
+        for _ in range(count_of(section))
+    ]
+
+
+def _kind(shape: SliceShape, capacity: CapacityKind) -> Kind:
+    return Kind(shape.machine.generation, capacity)
 
 
 def _fewest(pool: PoolPlan) -> int:
     return pool.bounds[0] if pool.bounds is not None else pool.shape.hosts
 
 
-def _amount(pools: Iterable[tuple[PoolPlan, int]], prices: PricesSection) -> Amount:
-    counted = [(_kind_of_pool(pool), hosts, hosts * pool.shape.machine.chips) for pool, hosts in pools]
+def _amount(slices: Iterable[tuple[_Slice, int]], prices: PricesSection) -> Amount:
+    counted = [(slice_.kind, hosts, hosts * slice_.shape.machine.chips) for slice_, hosts in slices]
     hourly: Decimal | None = Decimal(0)
     for kind, _, chips in counted:
         price = _price(kind, prices)
@@ -109,7 +131,7 @@ def _price(kind: Kind, prices: PricesSection) -> Decimal | None:
 def _job(job: JobPlan | RayJobPlan, plan: Plan) -> JobAmount:
     slices = job.slices if isinstance(job, JobPlan) else job.max_slices
     sections = _sections(job, plan)
-    kinds = tuple(dict.fromkeys(Kind(certain_shape(s).machine.generation, s.capacity) for s in sections))
+    kinds = tuple(dict.fromkeys(_kind(certain_shape(s), s.capacity) for s in sections))
     stated = [_price(kind, plan.settings.prices) for kind in kinds]
     chips, known = slices * job.shape.chips, [price for price in stated if price is not None]
     complete = len(known) == len(kinds)

@@ -9,8 +9,10 @@ from settings.accelerators import MachineType
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
+from settings.queue_plan import queue_of_flavor
 from settings.queue_rules import unknown_flavors
-from settings.shapes import is_queued, machine_of, slices_of, sound_shape
+from settings.shapes import count_of, is_queued, machine_of, slices_of, sound_shape
+from settings.sharing import TEAMS, most_of_queue, most_of_team
 
 REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
@@ -25,9 +27,11 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from copies("workloads[{}]", settings.workloads)
     yield from duplicates(places("workloads[{}].name", entries, "name"), "job name")
     yield from unknown_flavors(settings)
+    yield from _unknown_teams(settings)
     for index, job in entries:
         path = f"workloads[{index}]"
         yield from _flavor(path, job, settings)
+        yield from _team(path, job, settings)
         yield from _slices(path, job, settings)
         yield from _name(path, job, settings)
         yield from after_once(path, job)
@@ -61,13 +65,50 @@ def _flavor(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
 
 
 @rule
+def _unknown_teams(settings: Settings) -> Iterator[Fault]:
+    known = [team.name for _, team in distinct(settings.teams)]
+    teams = places("workloads[{}].team", distinct(settings.workloads), "team")
+    yield from unknown_names([(path, name) for path, name in teams if name is not None], known, "a team in teams")
+
+
+@rule
+def _team(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+    """A job is in its team's queue, which must have something of the flavor, or in the one queue over the flavor."""
+    flavor = _section(job, settings)[1].flavor
+    having = [team.name for team in settings.teams if flavor in team.flavors]
+    if job.team is None and having and queue_of_flavor(flavor, settings) is None:
+        wanted = f"one of {', '.join(having)}: teams have all of {flavor}, and no queue gives it out"
+        yield Fault(f"{path}.team", MISSING, wanted, f"write {having[0]}")
+    elif job.team is not None and job.team not in having and job.team in [team.name for team in settings.teams]:
+        shown = f": {', '.join(having)}" if having else ""
+        remedy = f"write {having[0]}" if having else f"give {job.team} a part of {flavor}"
+        yield Fault(f"{path}.team", job.team, f"a team with a part of {flavor}{shown}", remedy)
+
+
+def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> int:
+    """The most chips that a job's queue can give it. Raises Unsound while it has no queue."""
+    if job.team is not None:
+        team = next((team for team in settings.teams if team.name == job.team), None)
+        if team is None or section.flavor not in team.flavors:
+            raise Unsound("team")
+        return most_of_team(team, section)
+    queue = queue_of_flavor(section.flavor, settings)
+    if queue is None:
+        raise Unsound("queues")
+    return most_of_queue(queue, section, settings)
+
+
+@rule
 def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     index, section = _section(job, settings)
-    pools = len(section.pools)
-    if job.slices > pools:
-        wanted = f"at most {pools}: slices[{index}] has {pools} pools, one slice each"
-        more = f"list {job.slices - pools} more names in slices[{index}].pools"
-        yield Fault(f"{path}.slices", job.slices, wanted, f"write {pools}, or {more}")
+    count = count_of(section)
+    if job.slices > count:
+        has = f"has {count} pools, one slice each" if section.pools else f"counts {count}"
+        more = f"list {job.slices - count} more names in slices[{index}].pools"
+        more = more if section.pools else f"raise slices[{index}].count to {job.slices}"
+        yield Fault(
+            f"{path}.slices", job.slices, f"at most {count}: slices[{index}] {has}", f"write {count}, or {more}"
+        )
     elif job.slices > 1 and not _machine(section).multislice:
         yield Fault(f"{path}.slices", job.slices, f"1: {_machine(section).generation} has no multislice", "write 1")
     elif job.slices > 1 and is_queued(section):
@@ -77,6 +118,24 @@ def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
         most = slices_of(section)
         wanted = f"at most {most}: slices[{index}].quota is {section.quota} chips, {most} slices"
         yield Fault(f"{path}.slices", job.slices, wanted, f"write {most}, or raise slices[{index}].quota")
+    else:
+        yield from _share(path, job, section, settings)
+
+
+@rule
+def _share(path: str, job: WorkloadSection, section: SliceSection, settings: Settings) -> Iterator[Fault]:
+    """Where teams have parts of a flavor, a job gets no more than its own queue may have."""
+    chips = sound_shape(section).chips
+    most = _most(job, section, settings)
+    if not settings.teams or job.slices * chips <= most:
+        return
+    if job.team is not None:
+        wanted = f"at most {most // chips}: team {job.team} can have {most} chips of {section.flavor}"
+        remedy = f"write {most // chips}, or raise the team's chips or borrow"
+    else:
+        wanted = f"at most {most // chips}: beside the teams its queue can have {most} chips of {section.flavor}"
+        remedy = f"write {most // chips}, or let the queue borrow from the teams: cohort: {TEAMS}"
+    yield Fault(f"{path}.slices", job.slices, wanted, remedy)
 
 
 def _machine(section: SliceSection) -> MachineType:

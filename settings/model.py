@@ -5,14 +5,12 @@ What depends on more than one value (does the topology fit the machine type, is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from settings import versions
 from settings.capacity import CapacityKind
-from settings.faults import Unsound
 from settings.names import (
     Cidr,
     CurrencyCode,
@@ -31,31 +29,11 @@ from settings.names import (
     RayJobName,
     Zone,
 )
+from settings.section import Section
+from settings.team_model import LimitSection, PreemptionSection, PrioritySection, TeamSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
-
-
-class Section(BaseModel):
-    """Base of all sections: camelCase keys as everywhere in Pulumi's YAML, frozen, strict, no unknown keys."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        alias_generator=to_camel,
-        serialize_by_alias=True,
-        arbitrary_types_allowed=True,
-        use_attribute_docstrings=True,
-    )
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """A key of a draft that is missing or broken (`parse.py`) has no value."""
-            if name in type(self).model_fields:
-                raise Unsound(name)
-            return super().__getattr__(name)
 
 
 class DefaultPool(Section):
@@ -77,6 +55,8 @@ class ClusterSection(Section):
     """True for a cluster that somebody else made and keeps: pools, controllers, queues and jobs are added to it, and
     destroying takes only those away. `defaultPool` then describes the nodes that it has for system pods."""
     version: GkeVersion = versions.GKE_VERSION
+    mode: Literal["standard", "autopilot"] = "standard"
+    """Who owns the nodes: standard, our pools; autopilot, Google, which brings nodes for pods and takes them away."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
@@ -129,7 +109,10 @@ class SliceSection(Section):
     machine_type: str
     topology: str
     zone: Zone
-    pools: list[PoolName] = Field(min_length=1)
+    pools: list[PoolName] = Field(default_factory=list)
+    """One name a slice, in a standard cluster."""
+    count: int | None = Field(default=None, ge=1, le=256)
+    """How many slices jobs may have at a time on Autopilot, where there are no pools to name."""
     quota: int | None = None
     """Chips that jobs may use at a time; not stated: all chips of the pools."""
     capacity: CapacityKind = "on-demand"
@@ -166,6 +149,11 @@ class QueueSection(Section):
     flavors: list[str] | None = None
     """May be left out where there is only one queue: all flavors, in the order of `slices`."""
     cpu: CpuFlavorSection | None = None
+    cohort: str | None = Field(default=None, min_length=1, max_length=253)
+    """Queues of one cohort lend each other what they do not use. The teams' is called `teams`."""
+    preemption: PreemptionSection | None = None
+    limits: dict[str, LimitSection] = Field(default_factory=dict)
+    """By flavor."""
 
 
 class WorkloadSection(Section):
@@ -175,6 +163,10 @@ class WorkloadSection(Section):
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
     """Which kind of slice; may be left out where there is only one."""
+    team: str | None = None
+    """In whose namespace and queue; not stated: those of the queue that gives out the flavor."""
+    priority: str | None = None
+    """One of `priorities`."""
     after: list[str] = Field(default_factory=list)
     """Jobs that must have been admitted before this one is submitted."""
     privileged: bool = False
@@ -194,6 +186,8 @@ class RayJobSection(Section):
     name: RayJobName
     queue: str | None = None
     """The local queue; may be left out where only one has a cpu flavor."""
+    priority: str | None = None
+    """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)
     elastic: bool = False
     """Ray may grow the job to `max_slices` while it runs (Kueue's elastic jobs, Ray's in-tree autoscaling)."""
@@ -242,6 +236,8 @@ class PodsReadySection(Section):
 class KueueSection(Section):
     feature_gates: dict[str, bool] = Field(default_factory=lambda: {ELASTIC_JOBS: True})
     pods_ready: PodsReadySection = PodsReadySection()
+    fair_sharing: bool | None = None
+    """Whether those who borrow get equal parts, by weight. Not stated: where there are teams."""
 
 
 class ChartsSection(Section):
@@ -283,7 +279,9 @@ class Settings(Section):
     deletion_protection: bool = True
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     network: NetworkSection = NetworkSection()
-    queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()], min_length=1)
+    priorities: list[PrioritySection] = Field(default_factory=list)
+    queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()])
+    teams: list[TeamSection] = Field(default_factory=list)
     kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()

@@ -9,7 +9,7 @@ from itertools import islice
 
 from settings.faults import Described, Fault, Unsound, rule
 from settings.model import NetworkSection, Settings
-from settings.shapes import sound_shape, system_zones
+from settings.shapes import count_of, sound_shape, system_zones
 
 _PRIVATE = tuple(
     IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "240.0.0.0/4")
@@ -182,4 +182,4 @@ def _size(name: str, ranges: Mapping[str, IPv4Network], need: _Need) -> Iterator
 def _nodes(settings: Settings) -> int:
     """How many nodes the plan asks for. Raises Unsound while that is not known."""
     system = settings.cluster.default_pool.nodes * len(system_zones(settings))
-    return system + sum(sound_shape(section).hosts * len(section.pools) for section in settings.slices)
+    return system + sum(sound_shape(section).hosts * count_of(section) for section in settings.slices)

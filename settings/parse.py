@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from settings.faults import NAMESPACE, Fault
-from settings.model import Section, Settings
+from settings.model import Settings
+from settings.section import Section
 from settings.unknown import foreign_key, unknown_key
-from settings.wording import Location, fault_of, keys_of, section_of
+from settings.wording import Location, fault_of, is_map, keys_of, section_of
 
 _TEXT_KEYS = ("project", "location")
 """Top-level keys that are text. Pulumi hands over all values as text and everything else as JSON."""
@@ -89,6 +90,8 @@ def _draft(section: type[Section], values: Any, broken: frozenset[Location], at:
             lost.append(name)
         elif key in stated and inner is not None and isinstance(stated[key], list):
             known[key] = [_draft(inner, entry, broken, (*here, i)) for i, entry in enumerate(stated[key])]
+        elif key in stated and inner is not None and is_map(field.annotation):
+            known[key] = _drafts(inner, stated[key], broken, here)
         elif key in stated and inner is not None and stated[key] is not None:
             known[key] = _draft(inner, stated[key], broken, here)
         elif key in stated and _keeps(stated[key], here, broken):
@@ -99,6 +102,12 @@ def _draft(section: type[Section], values: Any, broken: frozenset[Location], at:
     for name in lost:
         draft.__dict__.pop(name, None)
     return draft
+
+
+def _drafts(inner: type[Section], values: Any, broken: frozenset[Location], at: Location) -> dict[str, Any]:
+    """The drafts of a map of sections, which is empty where there is none."""
+    entries = values.items() if isinstance(values, Mapping) else ()
+    return {name: _draft(inner, entry, broken, (*at, name)) for name, entry in entries}
 
 
 def _keeps(value: Any, here: Location, broken: frozenset[Location]) -> bool:

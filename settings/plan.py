@@ -11,15 +11,17 @@ from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S, Capacity
 from settings.faults import refuse_if_any
 from settings.job_rules import flavor_index
-from settings.model import Settings, SliceSection
+from settings.model import Settings, SliceSection, WorkloadSection
 from settings.names import seconds
 from settings.parse import parse
-from settings.queue_plan import FlavorPlan, QueuePlan, node_labels, queue_of_flavor, queue_plans
-from settings.ray_plan import RayJobPlan, ray_job_plans
+from settings.queue_plan import FlavorPlan, QueuePlan, job_queue, node_labels, queue_plans
+from settings.ray_plan import RayJobPlan, priority_of, ray_job_plans
 from settings.rules import all_faults
-from settings.shapes import certain_shape, system_zones
+from settings.shapes import certain_shape, count_of, is_autopilot, is_queued, system_zones
+from settings.team_model import PrioritySection
+from settings.team_plan import TeamPlan, team_plans
 
-__all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "make_plan", "plan_from"]
+__all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "TeamPlan", "make_plan", "plan_from"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,10 @@ class JobPlan:
     privileged: bool
     sleep_seconds: int
     queued: bool
-    """Its nodes may come by queued provisioning."""
+    """Its nodes may come by queued provisioning, if only when the flavors before it in the queue are taken."""
     max_run_seconds: int | None
+    """How long nodes from queued provisioning are asked for."""
+    priority: PrioritySection | None = None
 
     @property
     def devices(self) -> int:
@@ -66,11 +70,20 @@ class Plan:
 
     settings: Settings
     pools: tuple[PoolPlan, ...]
+    """None on Autopilot, which makes its own."""
+    chips: int
+    """Of all slices together, when all are there."""
     queues: tuple[QueuePlan, ...]
+    """Those of the stack file, then the teams'."""
+    teams: tuple[TeamPlan, ...]
     jobs: tuple[JobPlan, ...]
     ray_jobs: tuple[RayJobPlan, ...]
     system_zones: tuple[str, ...]
     """Where the nodes for system pods stand."""
+
+    @property
+    def autopilot(self) -> bool:
+        return is_autopilot(self.settings)
 
 
 def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
@@ -86,7 +99,9 @@ def make_plan(settings: Settings) -> Plan:
     return Plan(
         settings=settings,
         pools=tuple(_pool(name, section, settings) for section in settings.slices for name in section.pools),
+        chips=sum(certain_shape(section).chips * count_of(section) for section in settings.slices),
         queues=queue_plans(settings),
+        teams=team_plans(settings),
         jobs=_jobs(settings),
         ray_jobs=in_order(ray_job_plans(settings)),
         system_zones=system_zones(settings),
@@ -128,21 +143,30 @@ def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
         index = flavor_index(job, settings)
         if index is None:
             raise AssertionError(f"job {job.name} passed the rules but has no flavor")
-        section = settings.slices[index]
-        queue = queue_of_flavor(section.flavor, settings)
-        plans[job.name] = JobPlan(
-            name=job.name,
-            namespace=queue.namespace,
-            queue=queue.local_queue,
-            shape=certain_shape(section),
-            slices=job.slices,
-            after=tuple(job.after),
-            privileged=job.privileged,
-            sleep_seconds=job.sleep_seconds,
-            queued=CAPACITIES[section.capacity].queued,
-            max_run_seconds=max_run_seconds(section),
-        )
+        plans[job.name] = _job(job, settings.slices[index], settings)
     return in_order(plans)
+
+
+def _job(job: WorkloadSection, section: SliceSection, settings: Settings) -> JobPlan:
+    """A job's pods ask for a shape, so it gets the first of its queue's flavors of that shape that has room for it."""
+    shape = certain_shape(section)
+    queue = job_queue(section.flavor, job.team, settings)
+    by_name = {other.flavor: other for other in settings.slices}
+    alike = [by_name[flavor.name] for flavor in queue.flavors if flavor.shape == shape]
+    runs = [run for other in alike if is_queued(other) and (run := max_run_seconds(other)) is not None]
+    return JobPlan(
+        name=job.name,
+        namespace=queue.namespace,
+        queue=queue.local_queue,
+        shape=shape,
+        slices=job.slices,
+        after=tuple(job.after),
+        privileged=job.privileged,
+        sleep_seconds=job.sleep_seconds,
+        queued=any(is_queued(other) for other in alike),
+        max_run_seconds=min(runs) if runs else None,
+        priority=priority_of(job, settings),
+    )
 
 
 AnyJob = TypeVar("AnyJob", JobPlan, RayJobPlan)

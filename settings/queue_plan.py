@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
+from settings.autopilot_labels import autopilot_labels
 from settings.capacity import CAPACITIES
 from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
 from settings.names import mebibytes
-from settings.shapes import certain_shape, shape_of, system_zones
+from settings.shapes import certain_shape, is_autopilot, shape_of, system_zones
+from settings.sharing import TEAMS, UNLIMITED, chips_left
 from settings.system_pool import pool_room
+from settings.team_model import LimitSection, PreemptionSection, TeamSection
 
 DEFAULT_POOL = "default-pool"
 FLAVOR_LABEL = "tpu-platform/flavor"
@@ -39,6 +42,9 @@ class FlavorPlan:
     pools: tuple[str, ...]
     quota: tuple[tuple[str, str], ...]
     check: CheckPlan | None = None
+    borrow: tuple[tuple[str, str], ...] | None = None
+    """The most to borrow beside the quota, by resource; None: no limit, or no cohort."""
+    lend: tuple[tuple[str, str], ...] | None = None
 
     @property
     def chips(self) -> int:
@@ -53,21 +59,52 @@ class QueuePlan:
     strategy: str
     flavors: tuple[FlavorPlan, ...]
     """In the order in which Kueue tries them."""
+    cohort: str | None = None
+    preemption: PreemptionSection | None = None
+    weight: int | None = None
+    """For fair sharing; None: Kueue's own, 1."""
+    team: str | None = None
+    """Whose queue it is: no other namespace than the team's may use it."""
 
 
 def queue_plans(settings: Settings) -> tuple[QueuePlan, ...]:
-    return tuple(
-        QueuePlan(
-            queue.cluster_queue,
-            queue.local_queue,
-            queue.namespace,
-            queue.strategy,
-            (
-                *([_cpu_flavor(queue.cpu, settings)] if queue.cpu is not None else []),
-                *(_flavor(section, settings) for section in sections_of(queue, settings)),
-            ),
-        )
-        for queue in settings.queues
+    """The queues of the stack file, then those of the teams."""
+    return (
+        *(_queue(queue, settings) for queue in settings.queues),
+        *(_team_queue(team, settings) for team in settings.teams),
+    )
+
+
+def _queue(queue: QueueSection, settings: Settings) -> QueuePlan:
+    flavors = [
+        _flavor(section, settings, chips_left(section, settings), queue.limits.get(section.flavor, UNLIMITED))
+        for section in sections_of(queue, settings)
+    ]
+    cpu = [_cpu_flavor(queue.cpu, settings)] if queue.cpu is not None else []
+    return QueuePlan(
+        queue.cluster_queue,
+        queue.local_queue,
+        queue.namespace,
+        queue.strategy,
+        (*cpu, *flavors),
+        queue.cohort,
+        queue.preemption,
+    )
+
+
+def _team_queue(team: TeamSection, settings: Settings) -> QueuePlan:
+    by_name = {section.flavor: section for section in settings.slices}
+    flavors = [_flavor(by_name[name], settings, part.chips, part) for name, part in team.flavors.items()]
+    return QueuePlan(
+        cluster_queue=team.name,
+        local_queue=team.name,
+        namespace=team.home,
+        strategy="BestEffortFIFO",
+        flavors=tuple(flavors),
+        cohort=TEAMS,
+        preemption=team.preemption,
+        weight=team.weight,
+        team=team.name,
     )
 
 
@@ -79,17 +116,31 @@ def sections_of(queue: QueueSection, settings: Settings) -> list[SliceSection]:
     return [by_name[name] for name in queue.flavors if name in by_name]
 
 
-def queue_of_flavor(flavor: str, settings: Settings) -> QueueSection:
-    """The queue that gives out a flavor: the rules see to it that there is exactly one."""
+def queue_of_flavor(flavor: str, settings: Settings) -> QueueSection | None:
+    """The queue that gives out a flavor: the rules see to it that there is one at most, and none only where teams have
+    all of it."""
     return next(
-        queue for queue in settings.queues if flavor in (section.flavor for section in sections_of(queue, settings))
+        (queue for queue in settings.queues if flavor in (section.flavor for section in sections_of(queue, settings))),
+        None,
     )
+
+
+def job_queue(flavor: str, team: str | None, settings: Settings) -> QueuePlan:
+    """The queue of a job that has passed the rules: its team's, or the one that gives out the flavor."""
+    if team is not None:
+        return _team_queue(next(section for section in settings.teams if section.name == team), settings)
+    queue = queue_of_flavor(flavor, settings)
+    if queue is None:
+        raise AssertionError(f"flavor {flavor} passed the rules but no queue gives it out")
+    return _queue(queue, settings)
 
 
 def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     """The labels by which a flavor's nodes are told from all others: GKE's of the shape where no other flavor has it, the
     pool's where it is one pool, and one of our own where there are several."""
     shape = certain_shape(section)
+    if is_autopilot(settings):
+        return {**shape.node_labels, **autopilot_labels(section)}
     alike = [other for other in settings.slices if shape_of(other) == shape]
     if len(alike) == 1:
         return shape.node_labels
@@ -98,18 +149,29 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     return {FLAVOR_LABEL: section.flavor}
 
 
-def _flavor(section: SliceSection, settings: Settings) -> FlavorPlan:
+def _flavor(section: SliceSection, settings: Settings, chips: int, limit: LimitSection) -> FlavorPlan:
     shape, check = certain_shape(section), None
     if CAPACITIES[section.capacity].queued:
         retry = section.retry if section.retry is not None else RetrySection()
         check = CheckPlan(f"{section.flavor}-prov", f"{section.flavor}-config", shape.topology, retry)
     labels = tuple(node_labels(section, settings).items())
-    return FlavorPlan(section.flavor, labels, shape, tuple(section.pools), quota_of(section, shape), check)
+    return FlavorPlan(
+        section.flavor,
+        labels,
+        shape,
+        tuple(section.pools),
+        amounts(chips, shape),
+        check,
+        amounts(limit.borrow, shape) if limit.borrow is not None else None,
+        amounts(limit.lend, shape) if limit.lend is not None else None,
+    )
 
 
 def _cpu_flavor(cpu: CpuFlavorSection, settings: Settings) -> FlavorPlan:
     millicores, mib = cpu_quota(cpu, settings)
     quota = ((TPU_RESOURCE, "0"), ("cpu", cores(millicores)), ("memory", memory(mib)))
+    if is_autopilot(settings):
+        return FlavorPlan(cpu.flavor, (), None, (), quota)
     return FlavorPlan(cpu.flavor, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)
 
 
@@ -125,13 +187,12 @@ def cpu_quota(cpu: CpuFlavorSection, settings: Settings) -> tuple[int, int]:
     )
 
 
-def quota_of(section: SliceSection, shape: SliceShape) -> tuple[tuple[str, str], ...]:
-    """How much of each resource a flavor may give out.
+def amounts(chips: int, shape: SliceShape) -> tuple[tuple[str, str], ...]:
+    """Chips, and the cores and memory of their hosts.
 
     cpu and memory are covered beside the chips, as the machines' sizes, so that chips are always what runs out first.
     Quantities are text in Kubernetes' own canonical form: any other form comes back changed and shows up as a difference.
     """
-    chips = section.quota if section.quota is not None else shape.chips * len(section.pools)
     hosts = chips // shape.machine.chips
     return (
         (TPU_RESOURCE, str(chips)),

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Described, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import QueueSection, Settings
+from settings.shapes import is_autopilot
 from settings.system_rules import room_for_jobs
 
 _SYSTEM_PREFIXES = ("kube-", "gke-", "gmp-")
 _SYSTEM = ("kueue-system", "jobset-system", "ray-system")
+
+_REMOVE = "write at least one, or remove the key"
 
 Entries = list[tuple[int, QueueSection]]
 
@@ -19,6 +22,7 @@ Entries = list[tuple[int, QueueSection]]
 def check(settings: Settings) -> Iterator[Fault]:
     entries = distinct(settings.queues)
     yield from copies("queues[{}]", settings.queues)
+    yield from _any(settings)
     yield from duplicates(places("queues[{}].clusterQueue", entries, "cluster_queue"), "cluster queue")
     yield from _local_names(entries)
     yield from _namespaces(entries)
@@ -51,12 +55,22 @@ def _local_names(entries: Entries) -> Iterator[Fault]:
 
 
 @rule
+def _any(settings: Settings) -> Iterator[Fault]:
+    if not settings.queues and not settings.teams:
+        yield Fault("queues", [], "at least one entry, or teams, which have queues of their own", _REMOVE)
+
+
+@rule
 def _namespaces(entries: Entries) -> Iterator[Fault]:
-    """The namespace of a queue is made with the platform and deleted with it."""
     for path, namespace in places("queues[{}].namespace", entries, "namespace"):
-        if namespace.startswith(_SYSTEM_PREFIXES) or namespace in _SYSTEM:
-            wanted = "a namespace for jobs: this one is the system's, and the platform deletes its queues' namespaces"
-            yield Fault(path, namespace, wanted, "write default, or a name of your own")
+        yield from namespace_of_system(path, namespace, "write default, or a name of your own")
+
+
+def namespace_of_system(path: str, namespace: str, remedy: str) -> Iterator[Fault]:
+    """The namespace of a queue is made with the platform and deleted with it."""
+    if namespace.startswith(_SYSTEM_PREFIXES) or namespace in _SYSTEM:
+        wanted = "a namespace for jobs: this one is the system's, and the platform deletes its queues' namespaces"
+        yield Fault(path, namespace, wanted, remedy)
 
 
 @rule
@@ -89,15 +103,17 @@ def _given_out_once(entries: Entries) -> Iterator[Fault]:
 @rule
 def _given_out(entries: Entries, settings: Settings) -> Iterator[Fault]:
     """A flavor that no queue gives out is never used. A queue with a fault in its list may have meant it."""
-    known, given = flavor_names(settings), set[str]()
+    known, given = flavor_names(settings), {flavor for team in settings.teams for flavor in team.flavors}
     for _, queue in entries:
         if not queue.flavors or not set(queue.flavors) <= set(known):
             return
         given |= set(queue.flavors)
+    if not given or not given <= set(known):
+        return
     for index, section in enumerate(settings.slices):
         if section.flavor not in given:
             wanted = "a flavor that a queue gives out: no job can reach its chips otherwise"
-            names = " or ".join(f"queues[{i}]" for i, _ in entries)
+            names = " or ".join([f"queues[{i}]" for i, _ in entries] or ["a team"])
             yield Fault(
                 f"slices[{index}].flavor", section.flavor, wanted, f"add {section.flavor} to the flavors of {names}"
             )
@@ -105,11 +121,13 @@ def _given_out(entries: Entries, settings: Settings) -> Iterator[Fault]:
 
 @rule
 def unknown_flavors(settings: Settings) -> Iterator[Fault]:
-    """Flavors that queues and jobs name and that are not in `slices`."""
+    """Flavors that queues, teams and jobs name and that are not in `slices`."""
     queues = places("queues[{}].flavors", distinct(settings.queues), "flavors")
     named = [
         (f"{path}[{j}]", name) for path, names in queues for j, name in enumerate(names if names is not None else [])
     ]
+    teams = places("teams[{}].flavors", distinct(settings.teams), "flavors")
+    named += [(f"{path}.{name}", name) for path, parts in teams for name in parts]
     jobs = places("workloads[{}].flavor", enumerate(settings.workloads), "flavor")
     named += [(path, name) for path, name in jobs if name is not None]
     yield from unknown_names(named, flavor_names(settings), "a flavor in slices")
@@ -137,13 +155,15 @@ def _one_cpu(entries: Entries) -> Iterator[Fault]:
 def _cpu_room(entries: Entries, settings: Settings) -> Iterator[Fault]:
     if room_for_jobs(settings) is not None:
         return
-    machine = settings.cluster.default_pool.machine_type
+    why = f"how much cluster.defaultPool.machineType {settings.cluster.default_pool.machine_type} has cannot be told from its name"
+    if is_autopilot(settings):
+        why = "Autopilot brings nodes without an end, so that this is the only limit"
     for path, cpu in places("queues[{}].cpu", entries, "cpu"):
         if cpu is not None and (cpu.cpu is None or cpu.memory is None):
             stated = ", ".join(key for key in ("cpu", "memory") if getattr(cpu, key) is not None)
             yield Fault(
                 path,
                 Described(f"{stated} only" if stated else "neither cpu nor memory"),
-                f"both: how much cluster.defaultPool.machineType {machine} has cannot be told from its name",
+                f"both: {why}",
                 "add `cpu` (cores) and `memory` (like 20Gi) that jobs may use of those nodes",
             )

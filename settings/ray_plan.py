@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S
-from settings.model import QueueSection, RayJobSection, Settings
+from settings.model import QueueSection, RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes, seconds
-from settings.queue_plan import sections_of
-from settings.shapes import certain_shape, shape_of
+from settings.queue_plan import DEFAULT_POOL, sections_of
+from settings.shapes import certain_shape, is_autopilot, shape_of
 from settings.system_pool import Room
+from settings.team_model import PrioritySection
 
 SUBMITTER = Room(500, 512)
 """The pod that hands the job to the head and follows its log. KubeRay's own default has 200 MiB; Ray's command line needs more."""
@@ -37,6 +38,9 @@ class RayJobPlan:
     """Its nodes may come by queued provisioning."""
     max_run_seconds: int | None
     """How long nodes from queued provisioning are asked for; None where none may come so."""
+    system_pool: str | None
+    """The pool of the nodes for the head; None on Autopilot, where it has no name."""
+    priority: PrioritySection | None = None
 
 
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
@@ -68,7 +72,14 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         epochs=job.epochs,
         queued=bool(lent),
         max_run_seconds=min(runs) if runs else None,
+        system_pool=None if is_autopilot(settings) else DEFAULT_POOL,
+        priority=priority_of(job, settings),
     )
+
+
+def priority_of(job: WorkloadSection | RayJobSection, settings: Settings) -> PrioritySection | None:
+    """The class that a job names, if it names one."""
+    return next((section for section in settings.priorities if section.name == job.priority), None)
 
 
 def max_slices(job: RayJobSection) -> int:

@@ -14,6 +14,7 @@ from settings.names import mebibytes
 from settings.queue_plan import sections_of
 from settings.ray_plan import ray_queue
 from settings.shapes import slices_of, sound_shape
+from settings.sharing import most_of_queue
 from settings.system_pool import Room, node_room
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
@@ -99,6 +100,8 @@ def _queues(entries: Entries, settings: Settings) -> Iterator[Fault]:
     able = [queue.local_queue for _, queue in queues if queue.cpu is not None]
     unknown = [(path, name) for path, name in named if name not in all_names]
     yield from unknown_names(unknown, able if able else all_names, "a queue with a cpu flavor, for Ray's head")
+    if not queues and not settings.teams:
+        return
     if not able and entries:
         yield _no_cpu([name for _, name in named], queues)
         return
@@ -179,8 +182,11 @@ def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
 @rule
 def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
     queue = queue_for(job, settings)
-    _shape(queue, settings)
-    most = {section.flavor: slices_of(section) for section in _sections(queue, settings)}
+    chips = _shape(queue, settings).chips
+    most = {
+        section.flavor: min(slices_of(section), most_of_queue(queue, section, settings) // chips)
+        for section in _sections(queue, settings)
+    }
     best = max(most.values())
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
     wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"

@@ -9,16 +9,20 @@ from pathlib import Path
 
 from settings import (
     capacity_rules,
+    cohort_rules,
     gke_version,
     job_rules,
+    mode_rules,
     network_rules,
     place_rules,
     price_rules,
+    priority_rules,
     queue_rules,
     ray_head_rules,
     ray_rules,
     slice_rules,
     system_rules,
+    team_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
@@ -53,6 +57,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
         *_version(settings),
@@ -61,7 +66,10 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *_tpu_zones(settings),
         *price_rules.check(settings),
         *network_rules.check(settings),
+        *priority_rules.check(settings),
         *queue_rules.check(settings),
+        *cohort_rules.check(settings),
+        *team_rules.check(settings),
         *job_rules.check(settings),
         *ray_rules.check(settings),
         *ray_head_rules.check(settings),
@@ -85,6 +93,9 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
         if machine is not None:
             yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
     yield from capacity_rules.floors(settings)
+    if settings.teams:
+        yield "1.30", "the admission policies of teams need"
+    yield from mode_rules.floors(settings)
 
 
 _OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")

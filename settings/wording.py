@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic import AfterValidator
@@ -12,8 +12,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from settings.faults import MISSING, NAMESPACE, Fault, nearest
-from settings.model import Section, Settings
+from settings.model import Settings
 from settings.names import Rule, in_yaml
+from settings.section import Section
 
 Location = tuple[int | str, ...]
 """Where a value is: ('slices', 0, 'topology')."""
@@ -32,6 +33,8 @@ _WANTED = {
 }
 _EXAMPLES = {"topology": "2x4", "machineType": "ct5lp-hightpu-4t"}
 """Texts that are checked by the catalogue and have no rule of their own."""
+_NEEDED = ("pools",)
+"""Keys that a rule asks for where they are left out (`mode_rules.py`)."""
 
 
 def fault_of(detail: ErrorDetails) -> Fault:
@@ -76,7 +79,7 @@ def _range(least: int | None, most: int | None) -> str:
 def _for_nothing(loc: Sequence[int | str], field: FieldInfo | None) -> str:
     if isinstance(loc[-1], int):
         return "remove the entry, or write its value"
-    if field is None or not field.is_required():
+    if loc[-1] not in _NEEDED and (field is None or not field.is_required()):
         return "write a value, or remove the key: it has a default"
     return "write its value: this key has no default"
 
@@ -132,6 +135,8 @@ def _map(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     section = section_of(field.annotation) if field is not None else None
     if section is None:
         return "write keys with their values below it"
+    if detail["type"] == "dict_type":
+        return f"write names below it, each with its keys, of {', '.join(keys_of(section))}"
     return f"write its keys below it, of {', '.join(keys_of(section))}"
 
 
@@ -174,12 +179,16 @@ _REMEDIES: dict[str, Callable[[Any, ErrorDetails, FieldInfo | None], str]] = {
 def field_at(loc: Sequence[int | str]) -> FieldInfo | None:
     """The field that a location is in: of an entry of a list or a map, the field of the list or map."""
     model: type[Section] | None = Settings
-    field = None
+    field, in_map = None, False
     for part in loc:
         if isinstance(part, int) or model is None:
             continue
+        if in_map:
+            in_map = False
+            continue
         field = next((field for name, field in model.model_fields.items() if field.alias == part), None)
         model = section_of(field.annotation) if field is not None else None
+        in_map = field is not None and is_map(field.annotation)
     return field
 
 
@@ -193,6 +202,11 @@ def section_at(loc: Sequence[int | str]) -> type[Section]:
 def keys_of(section: type[Section]) -> list[str]:
     """A section's keys as a user writes them."""
     return [field.alias if field.alias is not None else name for name, field in section.model_fields.items()]
+
+
+def is_map(annotation: Any) -> bool:
+    """Whether a value has keys of the user's own: `dict[str, Section]`."""
+    return get_origin(annotation) is dict
 
 
 def section_of(annotation: Any) -> type[Section] | None:

@@ -9,9 +9,12 @@ from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
 from settings.capacity import QUEUED_LABEL
 from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
+from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
+"""Of a WorkloadPriorityClass. Without it Kueue goes by the PriorityClass of the pods."""
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 MAX_RUN_DURATION = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 """Kueue copies it to the ProvisioningRequest: for how long the nodes are asked for, in seconds."""
@@ -61,9 +64,19 @@ def _metadata(job: JobPlan) -> dict[str, Any]:
     return {
         "name": job.name,
         "namespace": job.namespace,
-        "labels": {QUEUE_LABEL: job.queue},
+        "labels": {QUEUE_LABEL: job.queue, **priority_label(job.priority)},
         "annotations": annotations,
     }
+
+
+def priority_label(priority: PrioritySection | None) -> dict[str, str]:
+    """On a job whose priority moves it in the queue only."""
+    return {PRIORITY_LABEL: priority.name} if priority is not None and not priority.pods else {}
+
+
+def pod_priority(priority: PrioritySection | None) -> dict[str, str]:
+    """In the spec of each pod of a job whose priority moves pods too: from it Kueue takes the job's."""
+    return {"priorityClassName": priority.name} if priority is not None and priority.pods else {}
 
 
 def _pod(job: JobPlan) -> dict[str, Any]:
@@ -71,6 +84,7 @@ def _pod(job: JobPlan) -> dict[str, Any]:
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
         "containers": [_container(job)],
+        **pod_priority(job.priority),
     }
     if job.privileged:
         pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}

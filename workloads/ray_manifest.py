@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
-from settings.queue_plan import DEFAULT_POOL, cores, memory
+from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
-from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, tolerations
+from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 WORKER_GROUP = "tpu-group"
@@ -73,7 +73,7 @@ def _metadata(job: RayJobPlan) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "name": job.name,
         "namespace": job.namespace,
-        "labels": {QUEUE_LABEL: job.queue},
+        "labels": {QUEUE_LABEL: job.queue, **priority_label(job.priority)},
     }
     return {**metadata, "annotations": annotations} if annotations else metadata
 
@@ -102,7 +102,16 @@ def _cluster(job: RayJobPlan) -> dict[str, Any]:
 def _head(job: RayJobPlan) -> dict[str, Any]:
     ports = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
     container = {**_container("ray-head", job, _resources(job.head)), "ports": ports}
-    return {"nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL}, "containers": [container], "volumes": [_volume()]}
+    return {
+        **_beside_the_system(job),
+        "containers": [container],
+        "volumes": [_volume()],
+        **pod_priority(job.priority),
+    }
+
+
+def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
+    return {} if job.system_pool is None else {"nodeSelector": {NODEPOOL_LABEL: job.system_pool}}
 
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
@@ -112,6 +121,7 @@ def _worker(job: RayJobPlan) -> dict[str, Any]:
         "tolerations": tolerations(queued=job.queued),
         "containers": [_container("ray-worker", job, _resources(job.worker, chips))],
         "volumes": [_volume()],
+        **pod_priority(job.priority),
     }
 
 
@@ -122,8 +132,9 @@ def _submitter(job: RayJobPlan) -> dict[str, Any]:
     return {
         "spec": {
             "restartPolicy": "Never",
-            "nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL},
+            **_beside_the_system(job),
             "containers": [container],
+            **pod_priority(job.priority),
         }
     }
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from settings.model import Section, Settings
+from settings.model import Settings
+from settings.section import Section
 from settings.wording import keys_of, section_of
 
 pytestmark = pytest.mark.config

@@ -75,7 +75,6 @@ BAD: list[tuple[str, Callable[[Config], Any], str]] = [
     ("no such machine type", slice_with(machineType="ct5lp-hightpu-3t"), "config/tpu-platform:slices/0/machineType"),
     ("no such capacity", slice_with(capacity="dws"), "config/tpu-platform:slices/0/capacity"),
     ("unknown key", slice_with(spot=True), "config/tpu-platform:slices/0"),
-    ("no pools", slice_with(pools=[]), "config/tpu-platform:slices/0/pools"),
     ("text for a number", slice_with(nodes="2"), "config/tpu-platform:slices/0/nodes"),
     ("missing key", lambda c: c["tpu-platform:slices"][0].pop("zone"), "config/tpu-platform:slices/0"),
     ("missing top-level key", lambda c: c.pop("tpu-platform:project"), "config"),

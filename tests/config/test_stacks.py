@@ -54,7 +54,8 @@ def test_the_committed_stacks_are_found() -> None:
 
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
 def test_a_stack_plans(path: Path, checkout: Path) -> None:
-    assert plan_of(path, checkout).pools
+    plan = plan_of(path, checkout)
+    assert plan.chips and (plan.autopilot or plan.pools)
 
 
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
@@ -111,6 +112,19 @@ def test_both_stacks_are_the_tutorials_platform(checkout: Path) -> None:
         ("user-queue", ["default-cpu", "on-demand", "dws"]),
     ]
     assert [[f.chips for f in queue.flavors] for queue in plan.queues] == [[24], [0, 16, 16]]
+
+
+def test_the_autopilot_stack_is_tutorial_a_without_pools(checkout: Path) -> None:
+    plan, dev = plan_of(ROOT / "Pulumi.autopilot.yaml", checkout), plan_of(ROOT / "Pulumi.dev.yaml", checkout)
+    assert (plan.pools, plan.chips) == ((), 24)
+    assert plan.jobs == dev.jobs
+    ((flavor,),) = (queue.flavors for queue in plan.queues)
+    assert (flavor.chips, flavor.pools) == (24, ())
+    assert dict(flavor.labels) == {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice",
+        "cloud.google.com/gke-tpu-topology": "2x4",
+        "topology.kubernetes.io/zone": "us-west4-a",
+    }
 
 
 # -- staging and production -------------------------------------------------------------------------------------------

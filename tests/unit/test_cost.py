@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from conftest import both, plan_with, with_slice
+from conftest import TUTORIAL, both, plan_with, with_slice
 
 from components.outputs import cost_output
 from operations.preview_report import cost_lines
@@ -95,3 +95,9 @@ def test_the_table_shows_no_money_that_is_not_known() -> None:
     assert rows[0] == ["chips", "hosts", "chip-hours", "USD"]
     assert rows[1][4:] == ["24", "6", "576", "576.00"]
     assert rows[2][5:] == ["56", "14", "1344", "-"]
+
+
+def test_autopilot_has_nothing_while_nothing_runs_and_all_its_slices_at_full_scale() -> None:
+    section = {key: value for key, value in TUTORIAL["slices"][0].items() if key != "pools"}
+    cost = cost_of(plan_with(cluster={"name": "auto", "mode": "autopilot"}, slices=[{**section, "count": 3}]))
+    assert (cost.minimum.chips, cost.full.chips, cost.full.hosts) == (0, 24, 6)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import yaml
@@ -42,20 +40,6 @@ def test_no_key_of_the_cloud_is_taken_along(checkout: Layout, tmp_path: Path) ->
     own = preview._project(checkout.checkout, "prod", folder)
     assert yaml.safe_load(own.read_text()) == {"config": {"tpu-platform:project": "p"}}
     assert sorted(path.name for path in folder.iterdir()) == ["Pulumi.prod.yaml", "Pulumi.yaml"]
-
-
-@pytest.mark.parametrize("holds", [True, False])
-def test_the_policies_are_asked_of_the_engines_preview(monkeypatch: pytest.MonkeyPatch, holds: bool) -> None:
-    asked: list[Any] = []
-
-    def ask(shown: dict[str, Any], environment: str) -> Any:
-        asked.append((shown, environment))
-        return SimpleNamespace(lines=lambda: ["2 policies"], holds=holds)
-
-    monkeypatch.setattr(preview, "find_spec", lambda name: name)
-    monkeypatch.setattr(preview, "import_module", lambda name: SimpleNamespace(report=ask))
-    assert preview.policy_lines({"steps": []}, "prod") == (["", "policies", "  2 policies"], holds)
-    assert asked == [({"steps": []}, "prod")]
 
 
 def test_an_existing_cluster_is_not_previewed_from_nothing(checkout: Layout) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import BOTH, TUTORIAL, as_config
+from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
 
 from settings.faults import ConfigurationError, Fault
@@ -19,7 +19,7 @@ from settings.plan import plan_from
 pytestmark = pytest.mark.unit
 
 Place = tuple[Any, ...]
-BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}}
+BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "autopilot": {**TUTORIAL, **AUTOPILOT}}
 OTHERS = (None, True, -1, 0, 5, 2.5, "", "zzz", "A b", "x" * 70, [])
 
 

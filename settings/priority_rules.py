@@ -1,0 +1,42 @@
+"""Priorities: names that are there once and are ours to make, and jobs that name one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from settings.copies import copies, distinct, places
+from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
+from settings.model import Settings
+
+_SYSTEM = "system-"
+
+
+@rule
+def check(settings: Settings) -> Iterator[Fault]:
+    entries = distinct(settings.priorities)
+    yield from copies("priorities[{}]", settings.priorities)
+    yield from duplicates(places("priorities[{}].name", entries, "name"), "priority")
+    yield from _system(settings)
+    yield from _named(settings)
+
+
+@rule
+def _system(settings: Settings) -> Iterator[Fault]:
+    for path, name in places("priorities[{}].name", enumerate(settings.priorities), "name"):
+        if name.startswith(_SYSTEM):
+            wanted = f"a name without {_SYSTEM} in front: Kubernetes keeps those for its own"
+            yield Fault(path, name, wanted, f"write {name.removeprefix(_SYSTEM).strip('-') or 'high-priority'}")
+
+
+@rule
+def _named(settings: Settings) -> Iterator[Fault]:
+    """Kueue queues no job that names a missing class, and says so in its own log only."""
+    known = [priority.name for _, priority in distinct(settings.priorities)]
+    if len(set(known)) < len(known):
+        raise Unsound("name")
+    jobs = [
+        *places("workloads[{}].priority", distinct(settings.workloads), "priority"),
+        *places("ray.jobs[{}].priority", distinct(settings.ray.jobs), "priority"),
+    ]
+    named = [(path, name) for path, name in jobs if name is not None]
+    yield from unknown_names(named, known, "a priority in priorities", "add it to priorities")

@@ -1,0 +1,157 @@
+"""Priorities, cohorts and teams that cannot be as they are written: one mistake, one fault, and the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conftest import BOTH, TUTORIAL, both, changed, plan_with
+from faulty import faults_in, only_fault
+
+pytestmark = pytest.mark.unit
+
+A: dict[str, Any] = {"name": "team-a", "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}}
+B: dict[str, Any] = {"name": "team-b", "flavors": {"vlp-24": {"chips": 8}}}
+LOW: dict[str, Any] = {"name": "low", "value": 100}
+JOB: dict[str, Any] = {"name": "job", "slices": 1}
+FIRST, SECOND = BOTH["queues"]
+
+
+def teams(*more: dict[str, Any], first: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    """The tutorial with one team, whose keys are changed, and others; without jobs, if none are stated."""
+    return changed(**{"workloads": [], "teams": [{**A, **(first or {})}, *more], **changes})
+
+
+def part(**keys: Any) -> dict[str, Any]:
+    """The team with another part of the flavor."""
+    return teams(first={"flavors": {"vlp-24": keys}})
+
+
+def members(**keys: Any) -> dict[str, Any]:
+    return teams(first={"members": keys})
+
+
+def queue(**keys: Any) -> dict[str, Any]:
+    return changed(queues=[keys])
+
+
+def priorities(*all_: dict[str, Any], **job: Any) -> dict[str, Any]:
+    return changed(priorities=list(all_), workloads=[{**JOB, **job}])
+
+
+BORROWING = {"borrowWithinCohort": {"policy": "LowerPriority"}}
+
+CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
+    ("unknown priority", priorities(LOW, priority="lo"), "workloads[0].priority", "a priority in priorities: low", "write low"),
+    ("priority of none", priorities(priority="low"), "workloads[0].priority", "a priority in priorities", "add it to priorities"),
+    ("priority of a Ray job", {**TUTORIAL, **both(priorities=[LOW], ray={"operator": "addon", "jobs": [{"name": "r", "priority": "hi"}]})}, "ray.jobs[0].priority", "a priority in priorities: low", "add it to priorities"),
+    ("priority twice", priorities(LOW, {**LOW, "value": 5}), "priorities[1].name", "priorities[0].name has it", "rename"),
+    ("the same priority again", priorities(LOW, LOW), "priorities[1]", "priorities[0] is the same", "remove it"),
+    ("priority of the system", priorities({**LOW, "name": "system-critical"}), "priorities[0].name", "Kubernetes keeps those", "write critical"),
+    ("priority above users'", priorities({**LOW, "value": 2_000_000_000}), "priorities[0].value", "to 1000000000", "write 1000000000 or less"),
+    ("priority without a value", priorities({"name": "low"}), "priorities[0].value", "must be set", "add `value`"),
+    ("priority that is text", priorities({**LOW, "value": "100"}), "priorities[0].value", "a whole number", "write 100, without quotes"),
+    ("pods that are text", priorities({**LOW, "pods": "yes"}), "priorities[0].pods", "true or false", "write true, without quotes"),
+    ("unknown preemption", queue(preemption={"withinClusterQueue": "Lower"}), "queues[0].preemption.withinClusterQueue", "one of Never, LowerPriority", "write LowerPriority"),
+    ("preemption by a misspelt key", queue(preemption={"withinQueue": "Never"}), "queues[0].preemption.withinQueue", "a known key", "write withinClusterQueue"),
+    ("reclaiming the newer", queue(preemption={"reclaimWithinCohort": "LowerOrNewerEqualPriority"}), "queues[0].preemption.reclaimWithinCohort", "one of Never, LowerPriority, Any", "write LowerPriority"),
+    ("limits without a cohort", queue(limits={"vlp-24": {"borrow": 8}}), "queues[0].cohort", "for limits", "write cohort: teams"),
+    ("borrowing without a cohort", queue(preemption={"reclaimWithinCohort": "Any", **BORROWING}), "queues[0].cohort", "for preemption.borrowWithinCohort", "or remove preemption.borrowWithinCohort"),
+    ("borrowing without reclaiming", queue(cohort="c", preemption=BORROWING), "queues[0].preemption.reclaimWithinCohort", "LowerPriority or Any", "write Any"),
+    ("borrowing with fair sharing", changed(queues=[{"cohort": "c", "preemption": {"reclaimWithinCohort": "Any", **BORROWING}}], kueue={"fairSharing": True}), "queues[0].preemption.borrowWithinCohort", "kueue.fairSharing is true", "write kueue.fairSharing: false"),
+    ("borrowing of a team", teams(first={"preemption": {"reclaimWithinCohort": "Any", **BORROWING}}), "teams[0].preemption.borrowWithinCohort", "where there are teams it is on", "write kueue.fairSharing: false"),
+    ("limit of another queue's flavor", {**TUTORIAL, **both(queues=[{**FIRST, "cohort": "c", "limits": {"dws": {"borrow": 16}}}, SECOND])}, "queues[0].limits.dws", "a flavor of this queue: vlp-24", "remove it"),
+    ("limit of half a slice", queue(cohort="c", limits={"vlp-24": {"borrow": 12}}), "queues[0].limits.vlp-24.borrow", "whole slices of 8 chips", "write 8 or 16"),
+    ("lending more than there is", queue(cohort="c", limits={"vlp-24": {"lend": 32}}), "queues[0].limits.vlp-24.lend", "at most 24", "write 24"),
+    ("limit by a misspelt key", queue(cohort="c", limits={"vlp-24": {"borow": 8}}), "queues[0].limits.vlp-24.borow", "a known key: borrow, lend", "write borrow"),
+    ("limit below zero", queue(cohort="c", limits={"vlp-24": {"borrow": -8}}), "queues[0].limits.vlp-24.borrow", "from 0", "write 0 or more"),
+    ("limit that is a number", queue(cohort="c", limits={"vlp-24": 8}), "queues[0].limits.vlp-24", "a map of keys", "borrow, lend"),
+    ("limits that are a list", queue(cohort="c", limits=["vlp-24"]), "queues[0].limits", "a map of keys", "write names below it, each with its keys, of borrow, lend"),
+    ("team twice", teams({**B, "name": "team-a", "namespace": "other"}), "teams[1].name", "teams[0].name is the same", "rename"),
+    ("the same team again", teams(A), "teams[1]", "teams[0] is the same", "remove it"),
+    ("team named like a queue", teams(first={"name": "cluster-queue"}), "teams[0].name", "queues[0].clusterQueue is the same", "rename"),
+    ("two teams of one namespace", teams({**B, "namespace": "team-a"}), "teams[1].namespace", "teams[0].name has it", "rename one"),
+    ("team in a queue's namespace", teams(queues=[{"namespace": "team-a"}]), "teams[0].name", "queues[0].namespace has it", "rename one"),
+    ("team in the system's namespace", teams(first={"namespace": "kube-system"}), "teams[0].namespace", "the system's", "a name of your own"),
+    ("team in the default namespace", teams(first={"namespace": "default"}), "teams[0].namespace", "everybody's", "a name of your own"),
+    ("team named default", teams(first={"name": "default"}), "teams[0].name", "everybody's", "a name of your own"),
+    ("team with a large name", teams(first={"name": "Team A"}), "teams[0].name", "a-z, 0-9", "write team-a"),
+    ("team without flavors", teams(first={"flavors": {}}), "teams[0].flavors", "at least one entry", "write at least one"),
+    ("team with a list of flavors", teams(first={"flavors": ["vlp-24"]}), "teams[0].flavors", "a map of keys", "write names below it, each with its keys, of borrow, lend, chips"),
+    ("team with an unknown flavor", teams(first={"flavors": {"vlp-42": {"chips": 8}}}), "teams[0].flavors.vlp-42", "a flavor in slices: vlp-24", "write vlp-24"),
+    ("part without chips", part(borrow=8), "teams[0].flavors.vlp-24.chips", "must be set", "add `chips`"),
+    ("part by a misspelt key", part(chip=8), "teams[0].flavors.vlp-24.chip", "a known key", "write chips"),
+    ("part of text", part(chips="8"), "teams[0].flavors.vlp-24.chips", "a whole number", "write 8, without quotes"),
+    ("half a slice", part(chips=4), "teams[0].flavors.vlp-24.chips", "whole slices of 8 chips", "write 0 or 8"),
+    ("half a slice to borrow", part(chips=8, borrow=4), "teams[0].flavors.vlp-24.borrow", "whole slices of 8 chips", "write 0 or 8"),
+    ("half a slice to lend", part(chips=8, lend=4), "teams[0].flavors.vlp-24.lend", "whole slices of 8 chips", "write 0 or 8"),
+    ("lending more than its own", part(chips=8, lend=16), "teams[0].flavors.vlp-24.lend", "at most 8, its own chips", "write 8"),
+    ("more than there is", part(chips=32), "teams[0].flavors.vlp-24.chips", "there are 24 chips of vlp-24", "write 24 or less"),
+    ("together more than there is", teams({**B, "flavors": {"vlp-24": {"chips": 24}}}), "teams[1].flavors.vlp-24.chips", "at most 16: there are 24 chips of vlp-24; team-a 8 have the others", "write 16 or less"),
+    ("nothing left for the queue", teams({**B, "flavors": {"vlp-24": {"chips": 16}}}), "queues[0]", "teams have all of vlp-24", "write queues: []"),
+    ("member without a name", members(users=[""]), "teams[0].members.users[0]", "like ann@example.com", "write it"),
+    ("member twice", members(users=["a@b.c", "a@b.c"]), "teams[0].members.users[1]", "members.users[0] has it", "remove it"),
+    ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "Kubernetes' own", "write a group like"),
+    ("members that are a list", teams(first={"members": ["ann@example.com"]}), "teams[0].members", "a map of keys", "users, groups"),
+    ("members by Google's words", members(user=["ann@example.com"]), "teams[0].members.user", "a known key: groups, users", "write users"),
+    ("weight below zero", teams(first={"weight": -1}), "teams[0].weight", "from 0", "write 0 or more"),
+    ("job of an unknown team", teams(workloads=[{**JOB, "team": "team-x"}]), "workloads[0].team", "a team in teams: team-a", "write team-a"),
+    ("job larger than its team's part", teams(workloads=[{**JOB, "slices": 3, "team": "team-a"}]), "workloads[0].slices", "at most 2: team team-a can have 16 chips", "or raise the team's chips or borrow"),
+    ("job larger than what is left", teams(workloads=[{**JOB, "slices": 3}]), "workloads[0].slices", "at most 2: beside the teams its queue can have 16 chips", "cohort: teams"),
+    ("job of a team without the flavor", {**TUTORIAL, **both(teams=[A], workloads=[{**JOB, "flavor": "dws", "team": "team-a"}])}, "workloads[0].team", "a team with a part of dws", "give team-a a part of dws"),
+    ("job of nobody where teams have all", teams(queues=[], workloads=[JOB]), "workloads[0].team", "one of team-a: teams have all of vlp-24", "write team-a"),
+    ("no queue and no team", changed(queues=[]), "queues", "at least one entry, or teams", "write at least one"),
+    ("old Kubernetes", teams(cluster={"name": "c", "version": "1.29"}), "cluster.version", "at least 1.30, which the admission policies of teams need", "write '1.30' or later"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
+    fault = only_fault(values)
+    assert fault.path == path
+    assert wanted in fault.wanted
+    assert remedy in fault.remedy
+
+
+def test_what_is_sound_of_a_team_is_checked_beside_what_is_broken() -> None:
+    values = teams(first={"name": "Team A", "flavors": {"vlp-24": {"chips": 4, "borrow": "8"}}})
+    assert {fault.path for fault in faults_in(values)} == {
+        "teams[0].name",
+        "teams[0].flavors.vlp-24.borrow",
+        "teams[0].flavors.vlp-24.chips",
+    }
+
+
+def test_a_queue_gives_out_what_the_teams_leave() -> None:
+    plan = plan_with(workloads=[], teams=[A, B])
+    assert {queue.cluster_queue: [flavor.chips for flavor in queue.flavors] for queue in plan.queues} == {
+        "cluster-queue": [8],
+        "team-a": [8],
+        "team-b": [8],
+    }
+    assert sum(int(dict(queue.flavors[0].quota)["cpu"]) for queue in plan.queues) == 6 * 112
+
+
+def test_teams_may_have_all() -> None:
+    plan = plan_with(workloads=[{**JOB, "team": "team-a"}], teams=[A], queues=[])
+    assert [queue.cluster_queue for queue in plan.queues] == ["team-a"]
+    assert (plan.jobs[0].namespace, plan.jobs[0].queue) == ("team-a", "team-a")
+
+
+def test_what_a_team_may_borrow_without_a_limit_is_all_there_is() -> None:
+    plan = plan_with(workloads=[], teams=[A, B])
+    assert {team.name: team.most_chips for team in plan.teams} == {"team-a": 16, "team-b": 24}
+
+
+def test_a_queue_without_chips_may_borrow_them_from_teams() -> None:
+    all_ = {"name": "team-b", "flavors": {"vlp-24": {"chips": 16}}}
+    plan = plan_with(workloads=[{**JOB, "slices": 3}], teams=[A, all_], queues=[{"cohort": "teams"}])
+    assert plan.queues[0].flavors[0].chips == 0
+
+
+def test_a_job_that_may_fall_to_plan_b_is_ready_for_its_nodes() -> None:
+    """It tolerates them, and says for how long it wants them."""
+    plan = plan_with(**both(workloads=[{**JOB, "flavor": "on-demand"}], ray={}))
+    assert (plan.jobs[0].queued, plan.jobs[0].max_run_seconds) == (True, 604800)
