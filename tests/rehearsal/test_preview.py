@@ -47,7 +47,8 @@ def test_an_environment_previews_offline_and_in_time(tools: Checkout, environmen
     steps = json.loads(shown.read_text())["steps"]
     assert {step["op"] for step in steps} == {"create"}
     pools = {step["newState"]["inputs"]["name"] for step in steps if step["newState"]["type"] == POOL}
-    assert pools == {"default-pool", *(pool.name for pool in plan.pools)}
+    system = set() if plan.settings.cluster.mode == "autopilot" else {"default-pool"}
+    assert pools == system | {pool.name for pool in plan.pools}
     assert_shows_cost(done.stdout, plan)
     assert {path: path.read_bytes() for path in tools.folder.glob("Pulumi*.yaml")} == files
     assert sandbox.first_process(tools.layout) is None
@@ -83,7 +84,8 @@ def test_another_revision_is_compared_with(tools: Checkout) -> None:
         printed = tools.make("preview", "ENV=staging", "BASE=HEAD").stdout
     finally:
         path.write_text(before)
-    rows = [line.split() for line in printed.split("against HEAD\n")[1].splitlines()]
+    compared = printed.split("against HEAD\n")[1].split("\n\n")[0]
+    rows = [line.split() for line in compared.splitlines()]
     assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
     assert {row[0] for row in rows} == {"create", "change"}
 
