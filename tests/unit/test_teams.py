@@ -47,7 +47,7 @@ def test_kueue_shares_fairly_where_there_are_teams(one_team) -> None:
 
 
 def test_fair_sharing_can_be_switched_off(recorded) -> None:
-    recording = recorded(teams=[team("team-a")], kueue={"fairSharing": False})
+    recording = recorded(teams=[team("team-a")], kueue={"fairSharing": False}, workloads=[])
     values = recording.named("kueue-release").inputs["values"]
     assert "fairSharing" not in yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
 
