@@ -73,6 +73,7 @@ class Cluster(pulumi.ComponentResource):
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
             master_authorized_networks_config=_authorized_networks(section.authorized_networks),
+            authenticator_groups_config=_security_group(section.security_group),
             **_network_inputs(args),
             opts=child(
                 self,
@@ -160,6 +161,10 @@ def _authorized_networks(cidrs: list[str]) -> container.ClusterMasterAuthorizedN
         return None
     blocks = [container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr) for cidr in cidrs]
     return container.ClusterMasterAuthorizedNetworksConfigArgs(cidr_blocks=blocks)
+
+
+def _security_group(group: str | None) -> container.ClusterAuthenticatorGroupsConfigArgs | None:
+    return container.ClusterAuthenticatorGroupsConfigArgs(security_group=group) if group is not None else None
 
 
 def _network_inputs(args: ClusterArgs) -> dict[str, object]:

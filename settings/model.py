@@ -55,6 +55,8 @@ class ClusterSection(Section):
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
     """Who may reach the control plane's public address; empty leaves it to IAM alone."""
+    security_group: str | None = None
+    """The group that holds the groups of teams: GKE looks at no other ones ("Google Groups for RBAC")."""
 
 
 class GivenNetwork(Section):

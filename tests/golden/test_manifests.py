@@ -50,6 +50,7 @@ def shared() -> Plan:
     sharing = {"cohort": "teams", "limits": {"vlp-24": {"borrow": 8, "lend": 0}}, "preemption": preemption}
     values["tpu-platform:queues"] = [{**everybody, **sharing}, fall_through]
     values["tpu-platform:kueue"] = {"fairSharing": False}
+    values["tpu-platform:cluster"]["securityGroup"] = "gke-security-groups@example.com"
     values["tpu-platform:priorities"] = [
         {"name": "low-priority", "value": 100, "description": "Makes room for others."},
         {"name": "high-priority", "value": 1000, "pods": True},

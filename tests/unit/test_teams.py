@@ -19,7 +19,7 @@ PRIORITIES = [{"name": "low", "value": 100}, {"name": "high", "value": 1000, "po
 
 
 def team(name: str, **keys: Any) -> dict[str, Any]:
-    members = {"users": [f"{name}@example.com"], "groups": [f"{name}-all@example.com"]}
+    members = {"users": [f"{name}@example.com"], "groups": [f"{name}:all"]}
     return {"name": name, "members": members, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}, **keys}
 
 
@@ -119,7 +119,7 @@ def test_members_have_rights_in_their_namespace_only(one_team) -> None:
     assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "team-a"
     assert [(s["kind"], s["name"]) for s in binding["subjects"]] == [
         ("User", "team-a@example.com"),
-        ("Group", "team-a-all@example.com"),
+        ("Group", "team-a:all"),
     ]
     writable = {name for rule in role["rules"] if "create" in rule["verbs"] for name in rule["resources"]}
     assert writable == {"jobs", "jobsets", "rayjobs", "configmaps"}
@@ -168,3 +168,15 @@ def test_a_first_team_changes_no_pool_and_no_flavor(recorded, tutorial) -> None:
     with_team = recorded(teams=[team("team-a", flavors={"vlp-24": {"chips": 0, "borrow": 8}})])
     after = {resource.urn: resource.inputs for resource in with_team.resources}
     assert [r.name for r in tutorial.resources if after[r.urn] != r.inputs] == ["kueue-release"]
+
+
+def test_groups_of_google_accounts_are_known_by_the_group_that_holds_them(recorded, tutorial) -> None:
+    kind = "gcp:container/cluster:Cluster"
+    holder = "gke-security-groups@example.com"
+    with_groups = recorded(
+        cluster={"name": "multislice-cluster", "securityGroup": holder},
+        teams=[team("team-a", members={"groups": ["team-a@example.com"]})],
+        workloads=[],
+    )
+    assert with_groups.of_type(kind)[0].inputs["authenticatorGroupsConfig"] == {"securityGroup": holder}
+    assert "authenticatorGroupsConfig" not in tutorial.of_type(kind)[0].inputs
