@@ -19,6 +19,7 @@ from operations.timeline import (
     table,
     with_room,
 )
+from settings.team_model import PreemptionSection
 
 pytestmark = pytest.mark.unit
 
@@ -141,6 +142,16 @@ def test_a_broken_promise_is_named(broken, text):
     three, _, one = as_promised()
     made = promises(tutorial_a(), [three, broken(), one])
     assert [promise.text for promise in made if not promise.held] == [text]
+
+
+@pytest.mark.parametrize("change", [{"cohort": "teams"}, {"preemption": PreemptionSection()}])
+def test_no_turn_is_promised_where_more_than_the_order_decides(change):
+    """In a cohort a job may get what others leave idle, and where there is preemption it may come out of turn."""
+    plan = tutorial_a()
+    open_ = replace(plan, queues=(replace(plan.queues[0], **change),))
+    texts = [promise.text for promise in promises(open_, as_promised())]
+    assert texts == [promise.text for promise in promises(plan, as_promised())][:6]
+    assert not [text for text in texts if "waited" in text or "together" in text]
 
 
 def test_a_job_that_was_never_admitted_keeps_no_promise_of_order():
