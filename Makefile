@@ -53,8 +53,8 @@ gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "
 pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 	@$(PY) -m rehearsal exec -- pulumi $(ARGS) --stack local
 
-preview: venv ## an environment from nothing, offline: make preview ENV=prod; without ENV: the local stack as it is
-	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
+preview: venv ## an environment from nothing, offline: make preview ENV=prod [BASE=main]; without ENV: the local stack
+	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
 lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .

@@ -7,12 +7,15 @@ away: no stack of the user's is read or changed, and neither a cluster nor a cre
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ import yaml
 
 from operations.comment import comment
 from operations.engine import LAST_LINES, OperationError
-from operations.preview_report import cost_lines, report
+from operations.preview_report import cost_lines, difference_lines, report
 from operations.up import plan_of
 from policies import check
 from rehearsal import lifecycle
@@ -36,6 +39,7 @@ PROJECT_FILE = "Pulumi.yaml"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make preview", description=__doc__)
     parser.add_argument("environment", help="the name of a stack file: prod for Pulumi.prod.yaml")
+    parser.add_argument("--base", help="a revision in git to compare with, like main")
     parser.add_argument("--json", type=Path, help="a file to write the engine's own preview to")
     parser.add_argument(
         "--comment",
@@ -45,7 +49,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
-        return run(Layout.default(), arguments.environment, arguments.json, arguments.comment)
+        return run(Layout.default(), arguments.environment, arguments.base, arguments.json, arguments.comment)
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OperationError, *KNOWN_ERRORS) as error:
@@ -53,21 +57,62 @@ def main() -> int:
         return 1
 
 
-def run(layout: Layout, environment: str, json_file: Path | None = None, comment_file: Path | None = None) -> int:
+def run(
+    layout: Layout,
+    environment: str,
+    base: str | None = None,
+    json_file: Path | None = None,
+    comment_file: Path | None = None,
+) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
     known(layout, environment)
-    plan_of(layout, environment, charts=False)
+    plan = plan_of(layout, environment, charts=False)
+    if plan.settings.cluster.existing:
+        raise OperationError(
+            f"{environment} moves into the existing cluster {plan.settings.cluster.name}, and a preview from nothing has none\n"
+            "  Preview it where the cluster is: pulumi preview"
+        )
     Toolchain(layout).ensure()
     plan = plan_of(layout, environment)
-    shown = preview(layout, environment)
+    with aside(layout) as rehearsal:
+        shown = preview(rehearsal, layout.checkout, environment)
+        compared = comparison(rehearsal, base, environment, shown) if base is not None else []
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
     policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan)))
-    print("\n".join([*report(environment, plan, shown), "", "policies", *(f"  {line}" for line in policies.lines())]))
+    said = [*report(environment, plan, shown), *compared, "", "policies", *(f"  {line}" for line in policies.lines())]
+    print("\n".join(said))
     if comment_file is not None:
         with comment_file.open("a") as handle:
             handle.write(comment(environment, shown, cost, policies))
     return 0 if policies.holds else check.VIOLATED
+
+
+def comparison(rehearsal: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> list[str]:
+    """What differs from the program and the stack file of another revision."""
+    checkout = rehearsal.checkout
+    with tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+        _unpack(checkout, base, Path(folder))
+        if not (Path(folder) / f"Pulumi.{environment}.yaml").exists():
+            return ["", f"against {base}: there is no {environment} yet"]
+        # Charts that a stack file names by a folder are the same ones.
+        (Path(folder) / ".rehearsal").symlink_to(Layout.default().root)
+        try:
+            earlier = preview(rehearsal, Path(folder), environment)
+        except OperationError as error:
+            return ["", f"against {base}: nothing to compare, as {environment} has no preview there: {error}"]
+    return ["", f"against {base}", *(f"  {line}" for line in difference_lines(earlier["steps"], shown["steps"]))]
+
+
+def _unpack(checkout: Path, revision: str, folder: Path) -> None:
+    """The files of a revision. Raises OperationError for one that git does not know."""
+    # A revision that begins like an option must not become one.
+    archive = ["git", "archive", "--format=zip", "--end-of-options", revision]
+    done = subprocess.run(archive, cwd=checkout, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise OperationError(f"git has no revision {revision}: {done.stderr.decode().strip()}")
+    with zipfile.ZipFile(io.BytesIO(done.stdout)) as files:
+        files.extractall(folder)
 
 
 def environments(layout: Layout) -> list[str]:
@@ -82,12 +127,13 @@ def known(layout: Layout, environment: str) -> None:
         raise OperationError(f"there is no Pulumi.{environment}.yaml; environments: {', '.join(there)}")
 
 
-def preview(layout: Layout, environment: str) -> dict[str, Any]:
-    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there."""
-    with aside(layout) as rehearsal, tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
-        own = _project(layout.checkout, environment, Path(folder))
-        _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
-        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(layout.checkout))
+def preview(rehearsal: Layout, checkout: Path, environment: str) -> dict[str, Any]:
+    """The engine's preview of a checkout's environment, as `pulumi preview --json` prints it, in a rehearsal that runs."""
+    with tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+        own = _project(checkout, environment, Path(folder))
+        if not any(rehearsal.stacks.rglob(f"{environment}.json")):
+            _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
+        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(checkout))
         shown: dict[str, Any] = json.loads(_pulumi(rehearsal, "preview", "--json", *flags))
         return shown
 

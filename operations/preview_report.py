@@ -31,9 +31,7 @@ def change_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     are not counted: they are how the program is built, not what Google or the cluster gets."""
     found: dict[str, dict[str, list[str]]] = {}
     for step in steps:
-        # The last part of an URN is the name, which may have anything in it; a type has those of its parents before it.
-        types, name = step["urn"].split("::", 3)[2:]
-        kind = types.rsplit("$", 1)[-1]
+        kind, name = _named(step["urn"])
         if not kind.startswith(_OURS):
             found.setdefault(step["op"], {}).setdefault(kind, []).append(name)
     for operation, kinds in found.items():
@@ -42,6 +40,37 @@ def change_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             shown = ", ".join(sorted(kinds[kind])[:SHOWN_NAMES])
             count = len(kinds[kind])
             yield f"  {count:>3} {kind:<54} {shown}{', ...' if count > SHOWN_NAMES else ''}"
+
+
+def difference_lines(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What two previews from nothing ask for differently: what has come, what has gone, and of the rest which inputs are
+    others. Whether an input can be changed in place, only a preview of the stack itself tells."""
+    old, new = _inputs(before), _inputs(after)
+    changes = [("create", urn, "") for urn in new if urn not in old]
+    changes += [("change", urn, _other_keys(old[urn], new[urn])) for urn in new if urn in old and old[urn] != new[urn]]
+    changes += [("delete", urn, "") for urn in old if urn not in new]
+    for operation, urn, keys in changes:
+        kind, name = _named(urn)
+        yield f"{operation}  {kind:<54} {name}{keys}"
+    if not changes:
+        yield "no difference"
+
+
+def _inputs(steps: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Inputs by URN, of what is not only how the program is built."""
+    found = {step["urn"]: step["newState"].get("inputs", {}) for step in steps}
+    return {urn: inputs for urn, inputs in found.items() if not _named(urn)[0].startswith(_OURS)}
+
+
+def _named(urn: str) -> tuple[str, str]:
+    """(type, name). A URN's last part is the name, which may have anything in it; a type has those of its parents before it."""
+    types, name = urn.split("::", 3)[2:]
+    return types.rsplit("$", 1)[-1], name
+
+
+def _other_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    return f": {', '.join(keys)}"
 
 
 def cost_lines(cost: Cost) -> Iterator[str]:

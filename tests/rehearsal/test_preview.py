@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import time
 from pathlib import Path
 
@@ -69,6 +70,22 @@ def test_no_credential_is_in_reach_of_a_preview(tools: Checkout, monkeypatch: py
     monkeypatch.setenv("PULUMI_ACCESS_TOKEN", "pul-somebodys")
     monkeypatch.setenv("KUBECONFIG", "/nowhere/kubeconfig")
     assert "create:" in tools.make("preview", "ENV=dev").stdout
+
+
+def test_another_revision_is_compared_with(tools: Checkout) -> None:
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *words], cwd=tools.folder, check=True, capture_output=True)
+    path = tools.folder / "Pulumi.staging.yaml"
+    before = path.read_text()
+    path.write_text(before.replace("pools: [dws-1]", "pools: [dws-1, dws-2]"))
+    try:
+        printed = tools.make("preview", "ENV=staging", "BASE=HEAD").stdout
+    finally:
+        path.write_text(before)
+    rows = [line.split() for line in printed.split("against HEAD\n")[1].splitlines()]
+    assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
+    assert {row[0] for row in rows} == {"create", "change"}
 
 
 def test_an_environment_of_nobodys_is_told_which_there_are(tools: Checkout) -> None:

@@ -9,7 +9,7 @@ import pytest
 from conftest import TUTORIAL, both, plan_with, with_slice
 
 from components.outputs import cost_output
-from operations.preview_report import change_lines, cost_lines
+from operations.preview_report import cost_lines
 from settings.cost import Amount, Cost, Kind, cost_of
 
 pytestmark = pytest.mark.unit
@@ -95,28 +95,6 @@ def test_the_table_shows_no_money_that_is_not_known() -> None:
     assert rows[0] == ["chips", "hosts", "chip-hours", "USD"]
     assert rows[1][4:] == ["24", "6", "576", "576.00"]
     assert rows[2][5:] == ["56", "14", "1344", "-"]
-
-
-def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
-    steps = [
-        {"op": "create", "urn": "urn:pulumi:a::p::pulumi:pulumi:Stack::p-a"},
-        {"op": "create", "urn": "urn:pulumi:a::p::tpu-platform:pool:SlicePool::one"},
-        *(
-            {
-                "op": "create",
-                "urn": f"urn:pulumi:a::p::tpu-platform:pool:SlicePool$gcp:container/nodePool:NodePool::{n}",
-            }
-            for n in ("e::x", "d", "c", "b", "a")
-        ),
-        {"op": "delete", "urn": "urn:pulumi:a::p::gcp:compute/network:Network::old"},
-    ]
-    lines = [" ".join(line.split()) for line in change_lines(steps)]
-    assert lines == [
-        "create: 5 resources",
-        "5 gcp:container/nodePool:NodePool a, b, c, d, ...",
-        "delete: 1 resources",
-        "1 gcp:compute/network:Network old",
-    ]
 
 
 def test_autopilot_has_nothing_while_nothing_runs_and_all_its_slices_at_full_scale() -> None:

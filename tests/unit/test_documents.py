@@ -13,6 +13,12 @@ def test_a_document_is_what_the_program_gives(path: str) -> None:
     assert (ROOT / path).read_text() == DOCUMENTS[path](), "run `make docs`"
 
 
+def test_a_hundred_mistakes_and_more_are_in_the_table() -> None:
+    rows = [line for line in (ROOT / "docs/bad-inputs.md").read_text().splitlines() if line.startswith("| ")]
+    headings = sum(line == "| mistake | key | got | wanted | fix |" for line in rows)
+    assert len(rows) - headings >= 100
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.title)
 def test_a_change_of_a_few_lines_replaces_and_removes_nothing(change: Change) -> None:
     content = (ROOT / "Pulumi.dev.yaml").read_text()
