@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes.client import ApiException
@@ -48,6 +48,9 @@ def run(layout: Layout) -> int:
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     left = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
+    left["iam bindings"] = in_force(
+        left["iam bindings"], lifecycle.google(layout, "GET", "/_rehearsal/state")["policies"]
+    )
     lifecycle.down(layout)
     return report(left, processes(layout))
 
@@ -89,6 +92,22 @@ def foreign_jobs(
         for owner in w["metadata"].get("ownerReferences", [])
     ]
     return sorted(set(owners) - own)
+
+
+def in_force(bindings: Sequence[str], policies: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Of bindings (`RESOURCE: ROLE`), those that have a member.
+
+    An account that somebody deleted beside the stack stays in the policies as `deleted:serviceAccount:...`: it grants nothing,
+    the bindings of an account made again by the same name are others, and Google removes it after a while
+    (cloud.google.com/iam/docs/deleted-principals).
+    """
+    gone = {
+        f"{name}: {binding['role']}"
+        for name, policy in policies.items()
+        for binding in policy["bindings"]
+        if all(member.startswith("deleted:") for member in binding["members"])
+    }
+    return [binding for binding in bindings if binding not in gone]
 
 
 def processes(layout: Layout) -> list[str]:
