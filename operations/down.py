@@ -98,8 +98,8 @@ def in_force(bindings: Sequence[str], policies: Mapping[str, dict[str, Any]]) ->
     """Of bindings (`RESOURCE: ROLE`), those that have a member.
 
     An account that somebody deleted beside the stack stays in the policies as `deleted:serviceAccount:...`: it grants nothing,
-    the bindings of an account made again by the same name are others, and Google removes it after a while
-    (cloud.google.com/iam/docs/deleted-principals).
+    the bindings of an account made again by the same name are others, and Google removes it within 60 days
+    (cloud.google.com/iam/docs/service-accounts-delete-undelete).
     """
     gone = {
         f"{name}: {binding['role']}"
