@@ -122,12 +122,19 @@ def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
 
 
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """What the next `up` would create at Google, in its order, without what is not known before it."""
+    """What the next `up` would create at Google, in its order, without what is not known before it.
+
+    A preview that fails counts as far as it came: what can fail in it is what is asked of the cluster, whose controllers may not
+    be ready yet, and the queues and jobs come after all that is made at Google.
+    """
     previewed = engine.run("preview", "--json", quiet=True, check=False)
-    if previewed.returncode != 0:
-        say("  no preview can be made, so what Google has of a lost creation is not looked for")
+    try:
+        steps = json.loads(previewed.stdout)["steps"]
+    except (ValueError, KeyError):
+        say(
+            f"  what Google has of a lost creation is not looked for: no preview can be made: {previewed.stderr.strip()}"
+        )
         return []
-    steps = json.loads(previewed.stdout)["steps"]
     created = [
         step["newState"] for step in steps if step["op"] == "create" and step["newState"]["type"].startswith("gcp:")
     ]
