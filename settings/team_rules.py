@@ -109,7 +109,7 @@ def _parts(path: str, team: TeamSection, settings: Settings) -> Iterator[Fault]:
         if flavor in by_name:
             at = f"{path}.flavors.{flavor}"
             yield from whole_slices(at, part, ("chips", "borrow", "lend"), by_name[flavor])
-            yield from lent(at, part, part.chips)
+            yield from lent(at, part, part.chips, by_name[flavor])
 
 
 @rule
