@@ -49,7 +49,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
-        return run(Layout.default(), arguments.environment, arguments.base, arguments.json, arguments.comment)
+        return run(Layout.default(), arguments.environment, arguments.json, arguments.comment, arguments.base)
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OperationError, *KNOWN_ERRORS) as error:
@@ -60,9 +60,9 @@ def main() -> int:
 def run(
     layout: Layout,
     environment: str,
-    base: str | None = None,
     json_file: Path | None = None,
     comment_file: Path | None = None,
+    base: str | None = None,
 ) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
     known(layout, environment)
@@ -74,31 +74,30 @@ def run(
         )
     Toolchain(layout).ensure()
     plan = plan_of(layout, environment)
-    with aside(layout) as rehearsal:
-        shown = preview(rehearsal, layout.checkout, environment)
-        compared = comparison(rehearsal, base, environment, shown) if base is not None else []
+    shown = preview(layout, environment)
+    compared = comparison(layout, base, environment, shown) if base is not None else []
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
     policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan)))
-    said = [*report(environment, plan, shown), *compared, "", "policies", *(f"  {line}" for line in policies.lines())]
-    print("\n".join(said))
+    verdict = ["", "policies", *(f"  {line}" for line in policies.lines())]
+    print("\n".join([*report(environment, plan, shown), *compared, *verdict]))
     if comment_file is not None:
         with comment_file.open("a") as handle:
             handle.write(comment(environment, shown, cost, policies))
     return 0 if policies.holds else check.VIOLATED
 
 
-def comparison(rehearsal: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> list[str]:
+def comparison(layout: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> list[str]:
     """What differs from the program and the stack file of another revision."""
-    checkout = rehearsal.checkout
-    with tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
-        _unpack(checkout, base, Path(folder))
-        if not (Path(folder) / f"Pulumi.{environment}.yaml").exists():
+    with tempfile.TemporaryDirectory(prefix="revision-") as name:
+        folder = Path(name)
+        _unpack(layout.checkout, base, folder)
+        if environment not in environments(Layout(layout.root, folder)):
             return ["", f"against {base}: there is no {environment} yet"]
         # Charts that a stack file names by a folder are the same ones.
-        (Path(folder) / ".rehearsal").symlink_to(Layout.default().root)
+        (folder / layout.root.name).symlink_to(layout.root)
         try:
-            earlier = preview(rehearsal, Path(folder), environment)
+            earlier = preview(layout, environment, folder)
         except OperationError as error:
             return ["", f"against {base}: nothing to compare, as {environment} has no preview there: {error}"]
     return ["", f"against {base}", *(f"  {line}" for line in difference_lines(earlier["steps"], shown["steps"]))]
@@ -127,13 +126,16 @@ def known(layout: Layout, environment: str) -> None:
         raise OperationError(f"there is no Pulumi.{environment}.yaml; environments: {', '.join(there)}")
 
 
-def preview(rehearsal: Layout, checkout: Path, environment: str) -> dict[str, Any]:
-    """The engine's preview of a checkout's environment, as `pulumi preview --json` prints it, in a rehearsal that runs."""
-    with tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
-        own = _project(checkout, environment, Path(folder))
-        if not any(rehearsal.stacks.rglob(f"{environment}.json")):
-            _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
-        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(checkout))
+def preview(layout: Layout, environment: str, program: Path | None = None) -> dict[str, Any]:
+    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there.
+
+    `program` is a folder with another revision of the program and its stack files; the rehearsal stays this one.
+    """
+    source = program if program is not None else layout.checkout
+    with aside(layout) as rehearsal, tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+        own = _project(source, environment, Path(folder))
+        _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
+        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(source))
         shown: dict[str, Any] = json.loads(_pulumi(rehearsal, "preview", "--json", *flags))
         return shown
 
