@@ -8,7 +8,7 @@ ARGS   ?=
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview test lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test test-fast lint bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -26,7 +26,7 @@ $(READY): requirements-dev.txt
 tools: venv ## build the rehearsal's programs that are missing
 	@$(PY) -m rehearsal tools
 
-up: venv ## everything: tools, rehearsal, `pulumi up`, the three jobs and their timeline
+up: venv ## everything: tools, rehearsal, `pulumi up`, the jobs and their timeline
 	@$(PY) -m operations.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
 
 down: venv ## `pulumi destroy`, a check that nothing is left, stop
@@ -53,15 +53,27 @@ gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "
 pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 	@$(PY) -m rehearsal exec -- pulumi $(ARGS) --stack local
 
-preview: ## what `pulumi up` would change in the local stack
-	@$(MAKE) --no-print-directory pulumi ARGS='preview $(ARGS)'
+preview: venv ## an environment from nothing, offline: make preview ENV=prod [BASE=main]; without ENV: the local stack
+	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
-lint: venv ## style and types
+lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
+	@$(PY) -m rehearsal tools --checkers
+	@.rehearsal/bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
+	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
+
+test-fast: venv ## tests that need no rehearsal: seconds to a minute
+	@$(PY) -m pytest tests/unit tests/config tests/golden tests/policies -m 'not rehearsal' $(ARGS)
 
 test: venv tools lint ## every test, from unit to rehearsal
 	@$(PY) -m pytest $(ARGS)
+
+schema: venv ## write the schema of stack files, and name it in each
+	@$(PY) -m operations.schema
+
+docs: venv ## write the documents that are made from the program and its tests
+	@$(PY) tests/unit/documents.py
 
 bench: venv tools ## figures, as ratios in one run
 	@$(PY) -m bench $(ARGS)

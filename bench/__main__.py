@@ -60,7 +60,7 @@ def up_against_jobs(layout: Layout) -> list[tuple[str, str]]:
 def preview_against_bare(layout: Layout) -> list[tuple[str, str]]:
     """Median first previews of both, alternating, on stacks that have nothing yet."""
     engine = Engine(layout)
-    resources = engine.state()["resources"]
+    resources = engine.resources()
     custom = [r for r in resources if r.get("custom") and not r["type"].startswith("pulumi:")]
     kubeconfig = next(r["inputs"]["kubeconfig"] for r in resources if r["type"] == "pulumi:providers:kubernetes")
     rows = [[r["type"], r["urn"].rsplit("::", 1)[-1], _inputs(r)] for r in custom]

@@ -1,4 +1,4 @@
-"""A Standard GKE cluster with private nodes, and its pool for system pods."""
+"""A GKE cluster with private nodes: a standard one with its pool for system pods, or one whose nodes are Autopilot's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.network import Network
 from components.node_identity import OAUTH_SCOPES, NodeIdentity
 from components.options import child
 from components.project import ProjectServices
-from settings.model import Settings
+from settings.model import ClusterSection, Settings
 from settings.names import is_zone
 
 
@@ -27,10 +27,11 @@ class ClusterArgs:
 
 
 class Cluster(pulumi.ComponentResource):
-    """The control plane and `default-pool`.
+    """The control plane and, in a standard cluster, `default-pool`.
 
     The default pool is a resource of its own and the one GKE makes with a cluster is removed: a pool inside the
-    cluster resource can only be changed by replacing the cluster. It costs some minutes, once.
+    cluster resource can only be changed by replacing the cluster. It costs some minutes, once. On Autopilot there is
+    neither: Google brings nodes for the pods that there are.
     """
 
     name: pulumi.Output[str]
@@ -38,43 +39,54 @@ class Cluster(pulumi.ComponentResource):
     ca_certificate: pulumi.Output[str]
     location: str
     cluster: container.Cluster
-    default_pool: container.NodePool
+    system_nodes: list[pulumi.Resource]
+    """What must be there before a pod of ours can run."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:cluster:Cluster", name, None, opts)
         self.location = args.settings.location
-        self.cluster = self._control_plane(name, args)
-        self.default_pool = self._system_pool(name, args)
+        if args.settings.cluster.existing:
+            self.cluster = self._existing(name, args)
+            self.system_nodes = [self.cluster]
+        else:
+            self.cluster = self._control_plane(name, args)
+            autopilot = args.settings.cluster.mode == "autopilot"
+            self.system_nodes = [self.cluster] if autopilot else [self._system_pool(name, args)]
         self.name = self.cluster.name
         self.endpoint = self.cluster.endpoint
         self.ca_certificate = self.cluster.master_auth.apply(lambda auth: str(auth.cluster_ca_certificate))
         self.register_outputs({"name": self.name, "endpoint": self.endpoint})
 
+    def _existing(self, name: str, args: ClusterArgs) -> container.Cluster:
+        """Somebody else's cluster, read at every run and never written: the engine forgets it when the stack is destroyed.
+        Without such a cluster the run ends here."""
+        settings = args.settings
+        identity = f"projects/{settings.project}/locations/{settings.location}/clusters/{settings.cluster.name}"
+        found: container.Cluster = container.Cluster.get(
+            name, identity, opts=child(self, args.services.need("container"))
+        )
+        return found
+
     def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
-        """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""
         settings, section = args.settings, args.settings.cluster
+        autopilot = section.mode == "autopilot"
         return container.Cluster(
             name,
             name=section.name,
             project=settings.project,
             location=settings.location,
-            node_locations=_node_locations(args),
             release_channel=container.ClusterReleaseChannelArgs(channel=section.release_channel),
             min_master_version=section.version,
             deletion_protection=settings.deletion_protection,
             resource_labels=dict(settings.labels),
-            remove_default_node_pool=True,
-            initial_node_count=1,
-            # The short-lived first pool: many organisations forbid nodes that run as the default account.
-            node_config=container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
-            node_pool_defaults=_image_streaming(),
             addons_config=_addons(settings),
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
-            master_authorized_networks_config=_authorized_networks(section.authorized_networks),
+            master_authorized_networks_config=_authorized_networks(section),
             authenticator_groups_config=_security_group(section.security_group),
             **_network_inputs(args),
+            **(_autopilot_inputs(args) if autopilot else _standard_inputs(args)),
             opts=child(
                 self,
                 [
@@ -87,7 +99,7 @@ class Cluster(pulumi.ComponentResource):
                 # GKE's own flag would stop it only when everything else is gone.
                 protect=settings.deletion_protection,
                 # All three describe the first pool, which is gone by the time anybody compares.
-                ignore_changes=["nodeConfig", "nodePools", "initialNodeCount"],
+                ignore_changes=[] if autopilot else ["nodeConfig", "nodePools", "initialNodeCount"],
             ),
         )
 
@@ -133,6 +145,35 @@ def node_config(
     )
 
 
+def _standard_inputs(args: ClusterArgs) -> dict[str, object]:
+    """`enable_autopilot` is left out, not False: stated as False it clashes with removing the default pool."""
+    return {
+        "node_locations": _node_locations(args),
+        "remove_default_node_pool": True,
+        "initial_node_count": 1,
+        # The short-lived first pool: many organisations forbid nodes that run as the default account.
+        "node_config": container.ClusterNodeConfigArgs(service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES),
+        "node_pool_defaults": _image_streaming(),
+    }
+
+
+def _autopilot_inputs(args: ClusterArgs) -> dict[str, object]:
+    """No pool and no node configuration, which Autopilot ignores: its nodes get our account by the defaults of
+    auto-provisioning (hashicorp/terraform-provider-google #20230), and the tag of the webhook rule by the settings for all
+    pools that Google makes. Image streaming and Workload Identity are always on there."""
+    return {
+        "enable_autopilot": True,
+        "cluster_autoscaling": container.ClusterClusterAutoscalingArgs(
+            auto_provisioning_defaults=container.ClusterClusterAutoscalingAutoProvisioningDefaultsArgs(
+                service_account=args.identity.email, oauth_scopes=OAUTH_SCOPES
+            )
+        ),
+        "node_pool_auto_config": container.ClusterNodePoolAutoConfigArgs(
+            network_tags=container.ClusterNodePoolAutoConfigNetworkTagsArgs(tags=[args.network.node_tag])
+        ),
+    }
+
+
 def _node_locations(args: ClusterArgs) -> list[str] | None:
     """A regional cluster's zones: without them the first pool is made in three. A zonal one states none."""
     return None if is_zone(args.settings.location) else list(args.system_zones)
@@ -156,10 +197,14 @@ def _image_streaming() -> container.ClusterNodePoolDefaultsArgs:
     )
 
 
-def _authorized_networks(cidrs: list[str]) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
-    if not cidrs:
+def _authorized_networks(section: ClusterSection) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
+    """GKE refuses a private endpoint without the list, but takes an empty one: the nodes' own network is always let in."""
+    if not section.authorized_networks and not section.private_endpoint:
         return None
-    blocks = [container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr) for cidr in cidrs]
+    blocks = [
+        container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr)
+        for cidr in section.authorized_networks
+    ]
     return container.ClusterMasterAuthorizedNetworksConfigArgs(cidr_blocks=blocks)
 
 
@@ -168,7 +213,7 @@ def _security_group(group: str | None) -> container.ClusterAuthenticatorGroupsCo
 
 
 def _network_inputs(args: ClusterArgs) -> dict[str, object]:
-    """VPC-native, with private nodes and a public endpoint: users and `pulumi` come from outside."""
+    """VPC-native, with private nodes. The endpoint is public unless it is said otherwise: users and `pulumi` come from outside."""
     return {
         "network": args.network.network,
         "subnetwork": args.network.subnetwork,
@@ -179,7 +224,7 @@ def _network_inputs(args: ClusterArgs) -> dict[str, object]:
         ),
         "private_cluster_config": container.ClusterPrivateClusterConfigArgs(
             enable_private_nodes=True,
-            enable_private_endpoint=False,
+            enable_private_endpoint=args.settings.cluster.private_endpoint,
             master_ipv4_cidr_block=args.settings.network.control_plane_cidr,
         ),
     }

@@ -26,17 +26,19 @@ class NetworkArgs:
     cluster: str
     project: str
     region: str
-    settings: NetworkSection
+    settings: NetworkSection | None
+    """None for the network of an existing cluster, which is its owner's."""
     services: ProjectServices
 
 
 class Network(pulumi.ComponentResource):
-    """Attributes are what a cluster needs of its network, whoever owns it."""
+    """Attributes are what a cluster needs of its network, whoever owns it, and its pools: the tag of our nodes."""
 
     network: pulumi.Output[str]
     subnetwork: pulumi.Output[str]
     pods_range: str
     services_range: str
+    """These four are for a cluster that is to be made: an existing one has its network already."""
     node_tag: str
     egress: list[pulumi.Resource]
     """What private nodes need before they can reach anything outside."""
@@ -45,18 +47,24 @@ class Network(pulumi.ComponentResource):
         super().__init__("tpu-platform:network:Network", name, None, opts)
         self.node_tag = f"{args.cluster}-node"
         self.egress = []
-        if args.settings.given is None:
-            self._create(name, args)
+        if args.settings is None:
+            self.register_outputs({})
+            return
+        self._find_or_create(name, args, args.settings)
+        self.register_outputs({"network": self.network, "subnetwork": self.subnetwork})
+
+    def _find_or_create(self, name: str, args: NetworkArgs, settings: NetworkSection) -> None:
+        given = settings.given
+        if given is None:
+            self._create(name, args, settings)
         else:
-            given = args.settings.given
             self.network = pulumi.Output.from_input(given.network)
             self.subnetwork = pulumi.Output.from_input(given.subnetwork)
             self.pods_range, self.services_range = given.pods_range, given.services_range
-        if args.settings.given is None or args.settings.given.firewall:
-            self._open_webhooks(name, args)
-        self.register_outputs({"network": self.network, "subnetwork": self.subnetwork})
+        if given is None or given.firewall:
+            self._open_webhooks(name, args, settings.control_plane_cidr)
 
-    def _create(self, name: str, args: NetworkArgs) -> None:
+    def _create(self, name: str, args: NetworkArgs, settings: NetworkSection) -> None:
         vpc = compute.Network(
             f"{name}-vpc",
             name=f"{args.cluster}-network",
@@ -65,22 +73,24 @@ class Network(pulumi.ComponentResource):
             routing_mode="REGIONAL",
             opts=child(self, args.services.need("compute")),
         )
-        subnet = self._subnetwork(name, args, vpc)
+        subnet = self._subnetwork(name, args, settings, vpc)
         # The form projects/P/global/networks/N is the one GKE reads back. A short name would show up as a difference
         # that replaces the cluster.
         self.network, self.subnetwork = vpc.id, subnet.id
         self.pods_range, self.services_range = PODS_RANGE, SERVICES_RANGE
         self.egress = [self._nat(name, args, vpc)]
 
-    def _subnetwork(self, name: str, args: NetworkArgs, vpc: compute.Network) -> compute.Subnetwork:
-        ranges = ((PODS_RANGE, args.settings.pods_cidr), (SERVICES_RANGE, args.settings.services_cidr))
+    def _subnetwork(
+        self, name: str, args: NetworkArgs, settings: NetworkSection, vpc: compute.Network
+    ) -> compute.Subnetwork:
+        ranges = ((PODS_RANGE, settings.pods_cidr), (SERVICES_RANGE, settings.services_cidr))
         return compute.Subnetwork(
             f"{name}-subnet",
             name=f"{args.cluster}-subnet",
             project=args.project,
             region=args.region,
             network=vpc.id,
-            ip_cidr_range=args.settings.nodes_cidr,
+            ip_cidr_range=settings.nodes_cidr,
             private_ip_google_access=True,
             secondary_ip_ranges=[
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=label, ip_cidr_range=cidr) for label, cidr in ranges
@@ -109,7 +119,7 @@ class Network(pulumi.ComponentResource):
             opts=child(self, args.services.need("compute")),
         )
 
-    def _open_webhooks(self, name: str, args: NetworkArgs) -> None:
+    def _open_webhooks(self, name: str, args: NetworkArgs, control_plane: str) -> None:
         """Without this rule the API server's calls to webhooks on private nodes end in `context deadline exceeded`."""
         self.egress.append(
             compute.Firewall(
@@ -119,7 +129,7 @@ class Network(pulumi.ComponentResource):
                 network=self.network,
                 description="GKE control plane to the webhooks of Kueue and JobSet",
                 direction="INGRESS",
-                source_ranges=[args.settings.control_plane_cidr],
+                source_ranges=[control_plane],
                 target_tags=[self.node_tag],
                 allows=[compute.FirewallAllowArgs(protocol="tcp", ports=list(WEBHOOK_PORTS))],
                 opts=child(self, args.services.need("compute")),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pulumi
 
 from components.cluster import Cluster
 from components.slice_pool import SlicePool
+from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
 from settings.names import is_zone
 from settings.plan import FlavorPlan, Plan
 
@@ -30,7 +32,8 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             for planned, made in zip(plan.pools, pools, strict=True)
             if planned.capacity.flex_start
         },
-        "chips": sum(pool.shape.chips for pool in plan.pools),
+        "chips": plan.chips,
+        "cost": cost_output(cost_of(plan)),
         "queues": {
             queue.cluster_queue: {
                 "local_queue": f"{queue.namespace}/{queue.local_queue}",
@@ -43,6 +46,38 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
         "watch_commands": watch_commands(plan),
         "next_steps": next_steps(plan),
     }
+
+
+def cost_output(cost: Cost) -> dict[str, object]:
+    """Chips, hosts and chip-hours, and money where there are prices: numbers with two decimals, as text."""
+    return {
+        "currency": cost.currency,
+        "at_minimum": _amount(cost.minimum),
+        "at_full_scale": _amount(cost.full),
+        "jobs": {job.name: _job_amount(job) for job in cost.jobs},
+        "without_a_price": [str(kind) for kind in cost.unpriced],
+    }
+
+
+def _amount(amount: Amount) -> dict[str, object]:
+    found: dict[str, object] = {"chips": amount.chips, "hosts": amount.hosts}
+    found["chip_hours_a_day"] = amount.chips * HOURS_A_DAY
+    if amount.hourly is not None:
+        found |= {"an_hour": money(amount.hourly), "a_day": money(amount.hourly * HOURS_A_DAY)}
+    return found
+
+
+def _job_amount(job: JobAmount) -> dict[str, object]:
+    found: dict[str, object] = {"chips": job.chips, "hosts": job.hosts, "chip_hours_an_hour": job.chips}
+    if job.least is not None and job.most is not None:
+        found |= {"an_hour_at_least": money(job.least), "an_hour_at_most": money(job.most)}
+    if job.longest_hours is not None:
+        found["chip_hours_at_most"] = float(job.longest_hours * job.chips)
+    return found
+
+
+def money(amount: Decimal) -> str:
+    return f"{amount:.2f}"
 
 
 def _gives(flavor: FlavorPlan) -> str:
@@ -76,11 +111,14 @@ def watch_commands(plan: Plan) -> list[str]:
 
 
 def next_steps(plan: Plan) -> list[str]:
-    labels = ", ".join(f"`kueue.x-k8s.io/queue-name: {q.local_queue}` in namespace {q.namespace}" for q in plan.queues)
+    """A line each, short enough for the engine, which cuts text of more than 150 characters when it prints outputs."""
     return [
         "Run kubeconfig_command, then any of watch_commands.",
-        f"Submit jobs of your own with the label {labels}, "
-        "or add them under `workloads` or `ray.jobs` and run `pulumi up`.",
+        *(
+            f"Submit jobs to namespace {queue.namespace} with the label `kueue.x-k8s.io/queue-name: {queue.local_queue}`."
+            for queue in plan.queues
+        ),
+        "Or add them under `workloads` or `ray.jobs` and run `pulumi up`.",
         "`pulumi destroy` removes everything but the enabled APIs; jobs submitted by hand must be deleted first.",
     ]
 

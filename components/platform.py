@@ -11,6 +11,7 @@ import pulumi_kubernetes
 
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
+from components.gate import WebhookGate
 from components.kubeconfig import kubeconfig_of
 from components.network import Network, NetworkArgs
 from components.node_identity import NodeIdentity, NodeIdentityArgs
@@ -25,6 +26,7 @@ from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.sharing import shares_fairly
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
+from workloads.submission import Submission
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,8 @@ def foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
     settings, opts = plan.settings, pulumi.ResourceOptions(providers=[google])
     services = ProjectServices("services", settings.project, opts)
     region = region_of(settings.location)
-    network = Network(
-        "network", NetworkArgs(settings.cluster.name, settings.project, region, settings.network, services), opts
-    )
+    wanted = settings.network if not settings.cluster.existing else None
+    network = Network("network", NetworkArgs(settings.cluster.name, settings.project, region, wanted, services), opts)
     identity = NodeIdentity("nodes", NodeIdentityArgs(settings.cluster.name, settings.project, services), opts)
     return Foundation(services, network, identity)
 
@@ -76,7 +77,7 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     kubeconfig, settings = kubeconfig_of(cluster), plan.settings
 
     def args(chart: str, *after: pulumi.Resource) -> ControllerArgs:
-        return ControllerArgs(chart, kubeconfig, settings.timeouts, [cluster.default_pool, *after])
+        return ControllerArgs(chart, kubeconfig, settings.timeouts, [*cluster.system_nodes, *after])
 
     jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
     earlier = [jobset.release]
@@ -127,23 +128,22 @@ def submit_jobs(
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
     classes = priorities_of(plan, controllers, kubernetes)
 
-    def before(job: JobPlan | RayJobPlan) -> list[pulumi.Resource]:
-        priority = classes[job.priority.name] if job.priority is not None else []
-        return [queues.local_queues[job.namespace, job.queue], *priority, *(jobs[name] for name in job.after)]
-
-    def turn(kind: str, job: JobPlan | RayJobPlan) -> Turn:
+    def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
         followed = [Followed(kind, job.namespace, name) for name in job.after]
-        return Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        queue = queues.local_queues[job.namespace, job.queue]
+        priority = classes[job.priority.name] if job.priority is not None else []
+        after = [queue, *priority, *further, *(jobs[name] for name in job.after)]
+        return Submission(gate, turn, timeouts, after)
 
     for job in plan.jobs:
-        args = MultisliceJobArgs(job, controllers.jobset.gate, turn("JobSet", job), timeouts, before(job))
+        args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
     scripts: dict[str, TrainingScript] = {}
     for ray in plan.ray_jobs:
-        queue = queues.local_queues[ray.namespace, ray.queue]
         if ray.namespace not in scripts:
-            name = f"ray-{ray.namespace}"
-            scripts[ray.namespace] = TrainingScript(name, TrainingScriptArgs(ray.namespace, [queue]), opts)
-        after = [*before(ray), scripts[ray.namespace].config_map]
-        ray_args = RayTrainingJobArgs(ray, controllers.kueue.gate, turn("RayJob", ray), timeouts, after)
+            script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
+            scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
+        script = scripts[ray.namespace].config_map
+        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

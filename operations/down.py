@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from operations import given
+from operations.controllers import mend
 from operations.engine import Engine, OperationError, alone
-from operations.kube import Cluster
+from operations.kube import cluster_of
 from operations.recovery import recover
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
 
-CLUSTER = "gcp:container/cluster:Cluster"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
@@ -39,32 +40,35 @@ def run(layout: Layout) -> int:
     print("1/3  the stack as it was left", flush=True)
     lifecycle.up(layout)
     if engine.exists():
-        recover(engine, print)
-        refuse_foreign(layout, engine)
+        resources = recover(engine, print)
+        mend(layout, resources, print)
+        refuse_foreign(layout, resources)
         print("2/3  pulumi destroy", flush=True)
         # With a refresh: what a failed run or somebody else has removed already is no reason to fail.
         engine.run("destroy", "--refresh", "--yes", "--skip-preview")
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
-    left = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
+    found, before = given.present(layout), given.remembered(layout)
+    policies = lifecycle.google(layout, "GET", "/_rehearsal/state")["policies"]
+    found["iam bindings"] = in_force(found["iam bindings"], policies)
     lifecycle.down(layout)
-    return report(left, processes(layout))
+    kept = given.beyond(found, given.beyond(found, before))
+    return report(given.beyond(found, before), processes(layout), kept)
 
 
-def refuse_foreign(layout: Layout, engine: Engine) -> None:
+def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
     """Stops before anything is destroyed when jobs that the stack does not know hold a queue: its deletion would wait for them.
 
-    What the stack knows is read from its state: its file may have changed since, or be at fault. Raises OperationError with
-    the list and the way out.
+    What the stack knows is its state, whose `resources` these are: its file may have changed since, or be at fault. Raises
+    OperationError with the list and the way out.
     """
-    resources = engine.state().get("resources", [])
-    names = [r["inputs"]["name"] for r in resources if r["type"] == CLUSTER]
-    if not names:
+    cluster = cluster_of(layout, resources)
+    if cluster is None:
         return
     try:
-        workloads = Cluster(layout, names[0]).list(WORKLOADS)
-    except (ApiException, HTTPError, lifecycle.RehearsalError):
-        return  # no cluster, or no Kueue in it: nothing can hold a queue
+        workloads = cluster.list(WORKLOADS)
+    except (ApiException, HTTPError):
+        return  # no Kueue in it: nothing can hold a queue
     foreign = foreign_jobs(workloads, resources)
     if foreign:
         listed = ", ".join(f"{kind} {namespace}/{name}" for namespace, kind, name in foreign)
@@ -91,6 +95,22 @@ def foreign_jobs(
     return sorted(set(owners) - own)
 
 
+def in_force(bindings: Sequence[str], policies: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Of bindings (`RESOURCE: ROLE`), those that have a member.
+
+    An account that somebody deleted beside the stack stays in the policies as `deleted:serviceAccount:...`: it grants nothing,
+    the bindings of an account made again by the same name are others, and Google removes it within 60 days
+    (cloud.google.com/iam/docs/service-accounts-delete-undelete).
+    """
+    gone = {
+        f"{name}: {binding['role']}"
+        for name, policy in policies.items()
+        for binding in policy["bindings"]
+        if all(member.startswith("deleted:") for member in binding["members"])
+    }
+    return [binding for binding in bindings if binding not in gone]
+
+
 def processes(layout: Layout) -> list[str]:
     """What still runs of this checkout's rehearsal after its end."""
     forwarder = sandbox.remembered(layout.run / "forwarder.json")
@@ -102,12 +122,15 @@ def processes(layout: Layout) -> list[str]:
     ]
 
 
-def report(left: dict[str, Any], running: list[str]) -> int:
-    """Prints what is left; 0 when nothing is."""
+def report(left: Mapping[str, list[Any]], running: list[str], kept: Mapping[str, list[Any]]) -> int:
+    """Prints what is left; 0 when nothing is but what was `kept`: it was there before the stack."""
     found = {kind: things for kind, things in left.items() if things}
     for kind in left:
         print(f"  {kind}: {'nothing' if kind not in found else json.dumps(found[kind])}")
     print(f"  processes: {', '.join(running) if running else 'nothing'}")
+    for kind, things in kept.items():
+        if things:
+            print(f"  {kind} that were there before: {json.dumps(things)}")
     if found or running:
         print(
             "error: something is left; see above. State is kept: `make up` continues from it, `make clean` forgets it.",

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,11 +29,14 @@ class Engine:
     layout: Layout
     stack: str = "local"
 
-    def run(self, *arguments: str, quiet: bool = False, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. Raises OperationError."""
+    def run(
+        self, *arguments: str, quiet: bool = False, check: bool = True, extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. `extra` is for its
+        environment. Raises OperationError."""
         command = ["pulumi", *arguments, "--stack", self.stack, "--non-interactive", "--cwd", str(self.layout.checkout)]
         stream = subprocess.PIPE if quiet else None
-        done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream)
+        done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream, extra=extra or {})
         if check and done.returncode != 0:
             detail = (
                 "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:]) if quiet else "see above"
@@ -59,9 +62,10 @@ class Engine:
         exported: dict[str, Any] = json.loads(self.run("stack", "export", quiet=True).stdout)
         return exported
 
-    def state(self) -> dict[str, Any]:
-        """The deployment in the stack's state; empty before the first `up`."""
-        return self.export().get("deployment") or {}
+    def resources(self) -> list[dict[str, Any]]:
+        """The resources in the stack's state; none before the first `up`."""
+        deployment = self.export().get("deployment") or {}
+        return list(deployment.get("resources") or [])
 
     def replace(self, state: dict[str, Any]) -> None:
         """Hands the engine a changed state, which it checks."""
@@ -69,6 +73,11 @@ class Engine:
             json.dump(state, handle)
             handle.flush()
             self.run("stack", "import", "--file", handle.name, quiet=True)
+
+    def ended_well(self) -> bool:
+        """Whether the last run that changed something went through, by the engine's own history; also before the first one."""
+        listed = self.run("stack", "history", "--json", "--page-size", "1", "--show-secrets=false", quiet=True).stdout
+        return all(entry["result"] == "succeeded" for entry in json.loads(listed))
 
     def outputs(self) -> dict[str, Any]:
         shown: dict[str, Any] = json.loads(self.run("stack", "output", "--json", quiet=True).stdout)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from operations.timeline import JobLine
 from settings.plan import JobPlan, Plan, RayJobPlan
-from settings.queue_plan import DEFAULT_POOL, FlavorPlan, QueuePlan
+from settings.queue_plan import FlavorPlan, QueuePlan
 
 
 @dataclass(frozen=True)
@@ -137,20 +137,24 @@ def overlap(line: JobLine, other: JobLine) -> bool:
 
 def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Promise]:
     line = lines[job.name]
-    made = [Promise(f"{job.name}: Ray's head ran on {DEFAULT_POOL}", line.head == DEFAULT_POOL)]
+    made = []
+    if job.system_pool is not None:
+        made.append(Promise(f"{job.name}: Ray's head ran on {job.system_pool}", line.head == job.system_pool))
     flavor = expected_flavor(plan, job)
     if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
     letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
-    pools = " or ".join(flavor.pools)
-    on_it = line.flavors == {flavor.name} and bool(line.pools) and set(line.pools) <= set(flavor.pools)
-    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}, on {pools}", on_it))
+    # Autopilot's pools have no names beforehand.
+    on = f", on {' or '.join(flavor.pools)}" if flavor.pools else ""
+    there = set(line.pools) <= set(flavor.pools) if flavor.pools else True
+    on_it = line.flavors == {flavor.name} and bool(line.pools) and there
+    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", on_it))
     pods = job.slices * job.shape.hosts
     if flavor.check is not None:
         asked = line.request is not None and line.request.pod_sets == (pods,)
         made.append(Promise(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked))
     scaling = {pool.name for pool in plan.pools if pool.bounds is not None and pool.bounds[0] == 0}
-    if set(flavor.pools) <= scaling:
+    if flavor.pools and set(flavor.pools) <= scaling:
         came = line.nodes is not None and line.reserved is not None and line.nodes >= line.reserved
         made.append(Promise(f"{job.name}: the nodes came when it had its quota, not before", came))
     return made

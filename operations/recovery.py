@@ -1,22 +1,36 @@
-"""Picks up what a killed engine left: the stack's lock, and resources whose creation it never recorded the end of.
+"""Picks up what a run that did not end well left: the stack's lock, and resources that exist and that the state does not have.
 
 The engine notes each creation before it starts. When it is killed in between, the note stays (`pending_operations`) and nobody
-knows whether the object exists. Here each is looked up where it would be: one that exists goes into the state by its id,
-and a refresh reads what it is; one that does not is forgotten.
+knows whether the object exists. When the provider dies instead, the engine takes the lost answer for a creation that did not
+happen and drops the note: every later `up` would fail, as what it creates is there already. So after such a run the next
+preview is asked what it would create at Google. Each of either sort is looked up where it would be: one that exists goes into
+the state by its id, and a refresh reads what it is; one that does not is forgotten.
+
+On a real project, without `make up`, the same is done by hand. For a killed engine `pulumi refresh` asks for each note whether
+the object exists, and takes its id. For an object of a provider that died (`... already exists` in the next `pulumi up`):
+
+    pulumi import gcp:container/nodePool:NodePool nodepool1-pool projects/P/locations/L/clusters/C/nodePools/nodepool1 \
+      --parent pool=URN_OF_ITS_COMPONENT --provider google=URN_OF_THE_PROVIDER --protect=false
+
+with the URNs of `pulumi stack --show-urns` and the id in the form of `_GOOGLE_IDS`.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from operations.engine import Engine, OperationError
-from operations.kube import Cluster
+from operations.kube import CLUSTER, Cluster
 from rehearsal.lifecycle import RehearsalError, google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")
+DELETE_UNREACHABLE = {"PULUMI_K8S_DELETE_UNREACHABLE": "true"}
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What stands in a preview for a value that is not known yet (Pulumi's sdk/go/common/resource/plugin/rpc.go)."""
 
 _GOOGLE_IDS: dict[str, str] = {
     "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
@@ -30,30 +44,105 @@ _GOOGLE_IDS: dict[str, str] = {
 }
 """Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
 creating one that exists is no error."""
+_DONE_LATER = {"gcp:container/cluster:Cluster": "removeDefaultNodePool"}
+"""What a provider does when the object is there already, by the property that asks for it. Left out of the state of an object
+that was taken over, it differs, and the next `up` does it."""
 
 
-def recover(engine: Engine, say: Callable[[str], None]) -> None:
-    """Leaves the stack ready for the next `up` or `destroy`. Does nothing after a run that ended by itself."""
-    if engine.unlock():
+def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Leaves the stack ready for the next `up` or `destroy`, and gives the resources of its state. Changes nothing after a run
+    that ended well."""
+    killed = engine.unlock()
+    if killed:
         say("  the last engine was killed: its lock is taken away")
     state = engine.export()
     deployment = state.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
-    if not pending:
-        return
+    resources: list[dict[str, Any]] = deployment.get("resources") or []
+    if not pending and not killed and engine.ended_well():
+        return without_lost_cluster(engine, resources, say)
     settle(engine)
-    creating = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
-    found = {r["urn"]: id_ for r in creating if (id_ := resource_id(r)) is not None and exists(engine, r, id_)}
-    say(f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over")
+    noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
+    found = existing(engine, noted)
+    if pending:
+        say(
+            f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
+        )
+    lost = existing(engine, wanted_at_google(engine, say))
+    lost = [resource for resource in lost if resource["urn"] not in {other["urn"] for other in found}]
+    if lost:
+        names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
+        say(f"  made by a run that never learned of it, and taken over: {names}")
+    if not pending and not lost:
+        return without_lost_cluster(engine, resources, say)
     deployment["pending_operations"] = []
-    deployment["resources"] += [adopted(r, found[r["urn"]]) for r in creating if r["urn"] in found]
+    deployment["resources"] = [*resources, *found, *lost]
     engine.replace(state)
-    engine.run("refresh", "--yes", "--skip-preview", quiet=True)
+    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
+    return engine.resources()
+
+
+def without_lost_cluster(
+    engine: Engine, resources: list[dict[str, Any]], say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Forgets what was in a cluster that somebody has deleted at Google; gives the resources that are left.
+
+    Kubernetes' provider does not take a cluster that does not answer for one that is gone, unless it is told to: it is by
+    the variable that its own error names, so that a user of a real project reads it there.
+    """
+    if not _cluster_is_lost(engine, resources):
+        return resources
+    say("  somebody has deleted the cluster: what was in it is forgotten with it")
+    _refresh(engine, DELETE_UNREACHABLE)
+    return engine.resources()
+
+
+def _cluster_is_lost(engine: Engine, resources: Sequence[dict[str, Any]]) -> bool:
+    """Whether the state has things in a cluster, and no cluster that exists: a refresh that failed has forgotten it already."""
+    inside = any(resource["type"].startswith("kubernetes:") for resource in resources)
+    clusters = [resource for resource in resources if resource["type"] == CLUSTER]
+    return inside and not any(exists(engine, resource, resource["id"]) for resource in clusters)
+
+
+def _refresh(engine: Engine, extra: Mapping[str, str] | None = None) -> None:
+    engine.run("refresh", "--yes", "--skip-preview", quiet=True, extra=extra)
+
+
+def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of resources that were to be created, those that exist, as the state is to have them."""
+    ids = [(resource, resource_id(resource)) for resource in creating]
+    return [adopted(resource, id_) for resource, id_ in ids if id_ is not None and exists(engine, resource, id_)]
 
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
     """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
-    return {**resource, "id": id_, "custom": True, "outputs": resource.get("inputs", {})}
+    undone = _DONE_LATER.get(resource["type"])
+    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != undone}
+    return {**resource, "id": id_, "custom": True, "outputs": outputs}
+
+
+def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """What the next `up` would create at Google, in its order, without what is not known before it.
+
+    A preview that fails counts as far as it came: what can fail in it is what is asked of the cluster, whose controllers may not
+    be ready yet, and the queues and jobs come after all that is made at Google.
+    """
+    previewed = engine.run("preview", "--json", quiet=True, check=False)
+    try:
+        steps = json.loads(previewed.stdout)["steps"]
+    except (ValueError, KeyError):
+        say(
+            f"  what Google has of a lost creation is not looked for: no preview can be made: {previewed.stderr.strip()}"
+        )
+        return []
+    created = [
+        step["newState"] for step in steps if step["op"] == "create" and step["newState"]["type"].startswith("gcp:")
+    ]
+    return [{**resource, "inputs": _known(resource["inputs"])} for resource in created]
+
+
+def _known(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in inputs.items() if UNKNOWN not in json.dumps(value)}
 
 
 def settle(engine: Engine) -> None:
@@ -64,9 +153,7 @@ def settle(engine: Engine) -> None:
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
     while True:
         state = google(engine.layout, "GET", "/_rehearsal/state")
-        moving = [
-            name for kind in ("clusters", "pools") for name, thing in state[kind].items() if thing["status"] in MOVING
-        ]
+        moving = [name for things in state.values() for name, thing in things.items() if _moves(thing)]
         if not moving:
             return
         if time.monotonic() > deadline:
@@ -74,6 +161,11 @@ def settle(engine: Engine) -> None:
                 f"still changing after {SETTLE_TIMEOUT_S:.0f} s: {', '.join(moving)}\n  Look: make status"
             )
         time.sleep(0.5)
+
+
+def _moves(thing: dict[str, Any]) -> bool:
+    """Whether an operation on a thing still runs: GKE's say it by their status, those of Compute Engine are marked."""
+    return thing.get("status") in MOVING or bool(thing.get("_busy"))
 
 
 def resource_id(resource: dict[str, Any]) -> str | None:
@@ -116,18 +208,6 @@ def _google(engine: Engine, path: str) -> Any:
 
 
 def _cluster_has(engine: Engine, inputs: dict[str, Any]) -> bool:
-    group = f"/apis/{inputs['apiVersion']}" if "/" in inputs["apiVersion"] else f"/api/{inputs['apiVersion']}"
     cluster = Cluster(engine.layout)
-    if not cluster.found(group):
-        return False
-    plural = next(
-        (
-            r["name"]
-            for r in cluster.call("GET", group)["resources"]
-            if r["kind"] == inputs["kind"] and "/" not in r["name"]
-        ),
-        None,
-    )
-    namespace = inputs["metadata"].get("namespace")
-    inside = f"/namespaces/{namespace}" if namespace else ""
-    return plural is not None and cluster.found(f"{group}{inside}/{plural}/{inputs['metadata']['name']}")
+    collection = cluster.collection(inputs, "default")
+    return collection is not None and cluster.found(f"{collection}/{inputs['metadata']['name']}")

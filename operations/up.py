@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from operations import stack_file
+from operations import controllers, given, stack_file
 from operations.engine import Engine, OperationError, alone
 from operations.kube import Cluster
 from operations.promises import promises
@@ -25,6 +26,8 @@ from settings.plan import Plan, plan_from
 
 FOLLOW_TIMEOUT_S = 600.0
 POLL_S = 1.0
+ABSENT_TIMEOUT_S = 10.0
+"""How long what is followed may be gone: `pulumi up` has just made it, so that only somebody else can have deleted it."""
 SAY_EVERY_S = 15.0
 
 
@@ -50,10 +53,14 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     plan = plan_of(layout, engine.stack)
     lifecycle.up(layout, kubectl_port=kubectl_port)
     print("2/4  the stack as it was left", flush=True)
+    if not engine.exists():
+        given.remember(layout)
     engine.select()
-    recover(engine, print)
+    controllers.mend(layout, recover(engine, print), print)
     print("3/4  pulumi up", flush=True)
-    engine.run("up", "--yes", "--skip-preview")
+    # With a refresh: what somebody else has removed or changed is made again.
+    engine.run("up", "--refresh", "--yes", "--skip-preview", "--suppress-outputs")
+    controllers.check(layout, engine.resources())
     print("4/4  the jobs", flush=True)
     lines = follow(layout, plan)
     return report(plan, lines)
@@ -72,17 +79,24 @@ def plan_of(layout: Layout, stack: str, *, charts: bool = True) -> Plan:
 
 
 def follow(layout: Layout, plan: Plan) -> list[JobLine]:
-    """Reads the jobs until all have ended, and says what changes. Raises OperationError on a timeout."""
+    """Reads the jobs until all have ended, and says what changes. Raises OperationError on a timeout, and sooner for a job that
+    is not there."""
     watcher = Watcher(Cluster(layout, plan.settings.cluster.name), plan, layout.run / "seen.json")
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
     lines: list[JobLine] | None
+    complete_at = time.monotonic()
     while True:
         try:
-            lines = watcher.lines()
+            lines, absent = watcher.lines(), None
         except (ApiException, HTTPError) as error:
-            lines, text = None, f"the cluster does not answer: {str(error).splitlines()[0]}"
+            lines, absent = None, absentee(error)
+            text = f"the cluster does not answer: {str(error).splitlines()[0]}" if absent is None else absent
         else:
             text = ", ".join(f"{x.name} {_state(x)}" for x in lines)
+        if absent is None:
+            complete_at = time.monotonic()
+        elif time.monotonic() - complete_at > ABSENT_TIMEOUT_S:
+            raise OperationError(f"{absent}: somebody has deleted it\n  `make up` makes it again.")
         if text != said or time.monotonic() - said_at > SAY_EVERY_S:
             print(f"  {time.strftime('%H:%M:%S')}  {text}", flush=True)
             said, said_at = text, time.monotonic()
@@ -94,6 +108,17 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
                 f"not all jobs ended within {FOLLOW_TIMEOUT_S:.0f} s\n{notes}\n  Look: make kubectl ARGS='describe workloads'"
             )
         time.sleep(POLL_S)
+
+
+def absentee(error: ApiException | HTTPError) -> str | None:
+    """`jobsets.jobset.x-k8s.io "name" is not there`, of an API server that answers and does not have it; None for anything else."""
+    if not isinstance(error, ApiException) or error.status != 404:
+        return None
+    try:
+        details = json.loads(error.reason)["details"]
+        return f'{details["kind"]}.{details["group"]} "{details["name"]}" is not there'
+    except (ValueError, KeyError):
+        return None  # a kind that is not served, or a server that is not up yet
 
 
 def _state(line: JobLine) -> str:
@@ -136,7 +161,8 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
         )
         return 1
     print(
-        "\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets,rayjobs'   Clean up: make down"
+        "\nThe platform stays up. Explore: make kubectl ARGS='get nodes,workloads,jobsets,rayjobs'\n"
+        "  What it tells its users: make pulumi ARGS='stack output'   Clean up: make down"
     )
     return 0
 

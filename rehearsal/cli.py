@@ -12,6 +12,7 @@ from rehearsal import lifecycle
 from rehearsal.control_plane import ControlPlaneError
 from rehearsal.layout import Layout
 from rehearsal.lifecycle import RehearsalError
+from rehearsal.programs import CHECKERS, PROGRAMS, SHIPPED
 from rehearsal.sandbox import SandboxError
 from rehearsal.supervisor import SupervisorError
 from rehearsal.toolchain import Toolchain, ToolError
@@ -25,7 +26,8 @@ INTERRUPTED = 130
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("tools", help="build what is missing")
+    tools = verbs.add_parser("tools", help="build what is missing")
+    tools.add_argument("--checkers", action="store_true", help="only what checks the project's own files")
     up = verbs.add_parser("up", help="start, or start again what died")
     up.add_argument("--kubectl-port", type=int, help="loopback port for the first cluster (default: a free one)")
     verbs.add_parser("down", help="stop; the state stays")
@@ -61,7 +63,7 @@ def main() -> int:
 def _run(arguments: argparse.Namespace, layout: Layout) -> int:
     match arguments.verb:
         case "tools":
-            Toolchain(layout).ensure()
+            Toolchain(layout).ensure(CHECKERS if arguments.checkers else (*PROGRAMS, *SHIPPED))
         case "up":
             lifecycle.up(layout, kubectl_port=arguments.kubectl_port)
         case "down":

@@ -178,7 +178,7 @@ class _Plane:
             "etcd-servers": f"https://{self.address}:2379", "etcd-cafile": self._file("etcd-ca.crt"),
             "etcd-certfile": self._file("etcd-client.crt"), "etcd-keyfile": self._file("etcd-client.key"),
             "bind-address": self.address, "advertise-address": self.address, "secure-port": 443,
-            "service-cluster-ip-range": self.network.services, "authorization-mode": "Node,RBAC",
+            "service-cluster-ip-range": self.network.services, "authorization-mode": "Node,RBAC", "allow-privileged": True,
             "client-ca-file": self._file("cluster-ca.crt"), "token-auth-file": self._file("tokens.csv"),
             "tls-cert-file": self._file("apiserver.crt"), "tls-private-key-file": self._file("apiserver.key"),
             "service-account-issuer": self.endpoint, "service-account-key-file": self._file("service-account.key"),

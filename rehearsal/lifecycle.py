@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +21,17 @@ import yaml
 from rehearsal import sandbox, supervisor
 from rehearsal.control_plane import token
 from rehearsal.environment import GOOGLE, GOOGLE_PORT, PROVIDER_PORT, gcloud, inside, real_google_plugin
-from rehearsal.forward import free_port
 from rehearsal.images import write_table
 from rehearsal.installed import user_plugins
 from rehearsal.layout import Layout
-from rehearsal.network import ClusterNetwork
+from rehearsal.ports import RehearsalError as RehearsalError
+from rehearsal.ports import choose_ports as choose_ports
+from rehearsal.ports import forwarded, forwarder, gateway_socket, start_forwarder
 from rehearsal.toolchain import Toolchain
 
 READY_TIMEOUT_S = 60.0
-FORWARDED_CLUSTERS = 4
 LOOKS_DOWN_AFTER = 5
 """Deaths in a row after which a program is reported as failing, not as restarting."""
-
-
-class RehearsalError(Exception):
-    """The rehearsal could not be started or is not well; the text explains and names the next command."""
-
-
-@dataclass(frozen=True)
-class Ports:
-    """Loopback ports outside the sandbox: Google's APIs, and the API server of each of the first clusters."""
-
-    google: int
-    clusters: tuple[int, ...]
 
 
 def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | None = None) -> None:
@@ -52,6 +39,15 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     ports = choose_ports(layout, kubectl_port)
     Toolchain(layout, say).ensure()
     started = time.monotonic()
+    start_google(layout)
+    _set_capacity(layout)
+    start_forwarder(layout, ports)
+    where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
+    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
+
+
+def start_google(layout: Layout) -> None:
+    """The sandbox with Google's APIs in it, which answer when this returns. The programs must be there."""
     write_table(layout)
     _write_auth_plugin(layout)
     link_plugins(layout)
@@ -59,17 +55,13 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
     _await_google(layout)
-    _set_capacity(layout)
-    _start_forwarder(layout, ports)
-    where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
-    say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
 
 
 def down(layout: Layout) -> None:
     """Stops the rehearsal. Its state stays: the next `up` continues from it."""
-    forwarder = sandbox.remembered(layout.run / "forwarder.json")
-    if forwarder is not None:
-        os.kill(forwarder, signal.SIGTERM)
+    outside = forwarder(layout)
+    if outside is not None:
+        os.kill(outside, signal.SIGTERM)
     sandbox.stop(layout)
     shutil.rmtree(layout.scratch, ignore_errors=True)
 
@@ -90,7 +82,7 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     python = [sys.executable, "-m"]
     rows = [
         ("google", [*python, "rehearsal.gcp", *google, "--backend", "control-plane"], home),
-        ("gateway", [*python, "rehearsal.forward", "gateway", "--socket", str(_gateway(layout))], home),
+        ("gateway", [*python, "rehearsal.forward", "gateway", "--socket", str(gateway_socket(layout))], home),
     ]
     if real_google_plugin(layout) is None:
         rows.append(
@@ -103,14 +95,12 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     return rows
 
 
-def _gateway(layout: Layout) -> Path:
-    return layout.run / "gateway.sock"
-
-
 def _write_auth_plugin(layout: Layout) -> None:
     """The rehearsal's `gke-gcloud-auth-plugin`: hands out the rehearsal's own token, as Google's hands out the user's."""
     token(layout)
     path = layout.bin / "gke-gcloud-auth-plugin"
+    # It may be a link to another rehearsal's.
+    path.unlink(missing_ok=True)
     path.write_text(
         "#!/bin/sh\n"
         "# Answers as Google's plugin does, with the rehearsal's token.\n"
@@ -128,76 +118,6 @@ def link_plugins(layout: Layout) -> None:
         if not link.exists():
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(entry)
-
-
-# -- ports and the forwarder ------------------------------------------------------------------------------------------
-
-
-def choose_ports(layout: Layout, kubectl_port: int | None = None) -> Ports:
-    """The loopback ports: those of the last run where they are free, `kubectl_port` for the first cluster if given."""
-    path = layout.run / "ports.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
-    running = sandbox.remembered(layout.run / "forwarder.json") is not None
-    if running and kubectl_port in (None, *known.get("clusters", [])[:1]):
-        return Ports(known["google"], tuple(known["clusters"]))
-    if kubectl_port is not None:
-        try:
-            free_port(kubectl_port)
-        except (OSError, OverflowError) as error:
-            raise RehearsalError(
-                f"port {kubectl_port} cannot be used for kubectl on 127.0.0.1: {error}\n"
-                "  Stop what listens there, choose another (KUBECTL_PORT=...), or leave it out: a free one is then taken."
-            ) from error
-    chosen = [] if kubectl_port is None else [kubectl_port]
-    google = _other_than(chosen, known.get("google"))
-    first = kubectl_port if kubectl_port is not None else _other_than(chosen, (known.get("clusters") or [None])[0])
-    ports = Ports(google, (first, *(_other_than(chosen) for _ in range(FORWARDED_CLUSTERS - 1))))
-    layout.make()
-    path.write_text(json.dumps({"google": ports.google, "clusters": ports.clusters}))
-    return ports
-
-
-def _other_than(chosen: list[int], hope: int | None = None) -> int:
-    """A free port that is not among the chosen, and now is: `hope` if it can be had.
-
-    Nothing holds a port between its choice and its use: the system may offer one twice.
-    """
-    try:
-        port = free_port(hope)
-    except OSError:
-        port = free_port()
-    while port in chosen:
-        port = free_port()
-    chosen.append(port)
-    return port
-
-
-def _start_forwarder(layout: Layout, ports: Ports) -> None:
-    targets = {ports.google: f"127.0.0.1:{GOOGLE_PORT}"}
-    targets |= {port: f"{ClusterNetwork(n).control_plane}:443" for n, port in enumerate(ports.clusters)}
-    record, wanted = layout.run / "forwarder.json", json.dumps(targets, sort_keys=True)
-    running = sandbox.remembered(record)
-    if running is not None and (layout.run / "forwarder.targets").read_text() == wanted:
-        return
-    if running is not None:
-        os.kill(running, signal.SIGTERM)
-    command = [
-        sys.executable,
-        "-m",
-        "rehearsal.forward",
-        "forwarder",
-        "--socket",
-        str(_gateway(layout)),
-        "--ports",
-        wanted,
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(layout.checkout)}
-    with open(layout.logs / "forwarder.log", "ab") as log:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
-        )
-    sandbox.remember(record, process.pid)
-    (layout.run / "forwarder.targets").write_text(wanted)
 
 
 # -- asking Google's stand-in -----------------------------------------------------------------------------------------
@@ -269,12 +189,15 @@ def status(layout: Layout) -> tuple[str, bool]:
     if sandbox.first_process(layout) is None:
         return "no rehearsal runs in this checkout", False
     rows = list(supervisor.units(layout).values())
+    width = max((len(unit["name"]) for unit in rows), default=0)
     lines = [
-        f"{unit['name']:<45} {unit['state']:<9} {unit['seconds']:>8.0f} s  restarts: {unit['restarts']}"
+        f"{unit['name']:<{width}} {unit['state']:<9} {unit['seconds']:>8.0f} s  restarts: {unit['restarts']}"
         for unit in rows
     ]
     died = explain(rows)
-    return "\n".join([*lines, *([died] if died else [])]), all(unit["state"] == "running" for unit in rows)
+    outside = forwarder(layout) is not None
+    lines.append(f"{'forwarder (outside)':<{width}} {'running' if outside else 'dead: start it again with `make up`'}")
+    return "\n".join([*lines, *([died] if died else [])]), outside and all(unit["state"] == "running" for unit in rows)
 
 
 def write_kubeconfig(layout: Layout, cluster: str | None = None) -> Path:
@@ -284,7 +207,7 @@ def write_kubeconfig(layout: Layout, cluster: str | None = None) -> Path:
     if not chosen:
         raise RehearsalError(f"no cluster {cluster or ''} runs: create one first (`make up`)".replace("  ", " "))
     name, index = chosen[0]
-    ports = choose_ports(layout)
+    ports = forwarded(layout)
     content = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -325,5 +248,5 @@ def run_inside(layout: Layout, argv: list[str], **options: Any) -> subprocess.Co
 def gcloud_settings(layout: Layout) -> dict[str, str]:
     """For the user's own gcloud outside the sandbox. With a kubeconfig of the rehearsal's: `get-credentials` writes to one, and
     must not make a cluster that exists only here the current one of the user's own."""
-    google_there = gcloud(f"http://127.0.0.1:{choose_ports(layout).google}", layout)
+    google_there = gcloud(f"http://127.0.0.1:{forwarded(layout).google}", layout)
     return {**google_there, "KUBECONFIG": str(layout.kubeconfig)}

@@ -87,6 +87,10 @@ PROGRAMS: tuple[Program, ...] = (
     ),
 )
 
+CHECKERS: tuple[Program, ...] = (Program("actionlint", "actionlint", "github.com/rhysd/actionlint/cmd/actionlint"),)
+"""What checks the project's own files and is no part of the rehearsal. (actionlint's Python package has no program in it: it
+downloads one when it is installed.)"""
+
 SHIPPED: tuple[Shipped, ...] = (
     Shipped("Kueue's chart", "cluster", "sigs.k8s.io/kueue", "charts/kueue", "charts/kueue"),
     Shipped("JobSet's chart", "cluster", "sigs.k8s.io/jobset", "charts/jobset", "charts/jobset"),

@@ -27,6 +27,8 @@ STEADY_S = 60.0
 TERM_S = 8.0
 TAIL_LINES = 6
 
+RESTART = "stop the rehearsal with `python -m rehearsal down`, which keeps its state, and start it again"
+
 
 @dataclass
 class Unit:
@@ -73,7 +75,9 @@ class Supervisor:
         known = self.units.get(request["name"])
         fresh = Unit(request["name"], request["argv"], request.get("env", {}))
         if known and (known.stopping_since is not None or (known.argv, known.env) != (fresh.argv, fresh.env)):
-            return {"error": f"{known.name} is {known.state()} with another command line"}
+            return {
+                "error": f"{known.name} is {known.state()} with another command line (other settings, or newer code): {RESTART}"
+            }
         if known is None:
             self.units[fresh.name] = fresh
             self._spawn(fresh)

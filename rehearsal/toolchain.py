@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,10 +57,10 @@ class Toolchain:
     def tools(self) -> Path:
         return self.layout.checkout / "tools"
 
-    def ensure(self) -> None:
-        """Makes everything present; returns at once when it is. Raises ToolError."""
+    def ensure(self, wanted: Sequence[Program | Shipped] = (*PROGRAMS, *SHIPPED)) -> None:
+        """Makes everything that is wanted present; returns at once when it is. Raises ToolError."""
         self.layout.make()
-        items: list[Program | Shipped] = [*PROGRAMS, *SHIPPED]
+        items = list(wanted)
         if installed_engine(self.layout) is not None:
             items = [item for item in items if item.name not in ENGINE]
         missing = [item for item in items if not self._in_place(item)]

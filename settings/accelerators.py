@@ -178,7 +178,9 @@ published for v3 any more: whoever has some states it there."""
 
 MINIMUM_GKE: dict[str, str] = {"v6e": "1.31.2-gke.1115000", "7x": "1.34.0-gke.2201000"}
 MINIMUM_GKE_MULTISLICE = "1.27.4-gke.900"
-"""Standard clusters; Autopilot needs 1.29.2-gke.1521000."""
+"""Standard clusters."""
+MINIMUM_GKE_AUTOPILOT = "1.29.2-gke.1521000"
+"""From this version on Autopilot makes TPU slices of several hosts."""
 
 
 def minimum_gke(machine: MachineType) -> str:

@@ -11,7 +11,7 @@ from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_n
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
 from settings.queue_plan import queue_of_flavor
 from settings.queue_rules import flavor_names, unknown_flavors
-from settings.shapes import is_queued, machine_of, slices_of, sound_shape
+from settings.shapes import count_of, is_queued, machine_of, slices_of, sound_shape
 from settings.sharing import TEAMS, most_of_queue, most_of_team
 
 REPLICATED_JOB = "slice"
@@ -103,14 +103,17 @@ def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> in
 @rule
 def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     index, section = _section(job, settings)
-    pools = len(section.pools)
-    shared = list(_share(path, job, section, settings)) if job.slices > pools else []
+    count = count_of(section)
+    shared = list(_share(path, job, section, settings)) if job.slices > count else []
     if shared:
         yield from shared
-    elif job.slices > pools:
-        wanted = f"at most {pools}: slices[{index}] has {pools} pools, one slice each"
-        more = f"list {job.slices - pools} more names in slices[{index}].pools"
-        yield Fault(f"{path}.slices", job.slices, wanted, f"write {pools}, or {more}")
+    elif job.slices > count:
+        has = f"has {count} pools, one slice each" if section.pools else f"counts {count}"
+        more = f"list {job.slices - count} more names in slices[{index}].pools"
+        more = more if section.pools else f"raise slices[{index}].count to {job.slices}"
+        yield Fault(
+            f"{path}.slices", job.slices, f"at most {count}: slices[{index}] {has}", f"write {count}, or {more}"
+        )
     elif job.slices > 1 and not _machine(section).multislice:
         yield Fault(f"{path}.slices", job.slices, f"1: {_machine(section).generation} has no multislice", "write 1")
     elif job.slices > 1 and is_queued(section):

@@ -13,6 +13,7 @@ from settings import versions
 from settings.capacity import CapacityKind
 from settings.names import (
     Cidr,
+    CurrencyCode,
     Duration,
     GkeName,
     GkeVersion,
@@ -50,11 +51,19 @@ class DefaultPool(Section):
 
 class ClusterSection(Section):
     name: GkeName
+    existing: bool = False
+    """True for a cluster that somebody else made and keeps: pools, controllers, queues and jobs are added to it, and
+    destroying takes only those away. `defaultPool` then describes the nodes that it has for system pods."""
     version: GkeVersion = versions.GKE_VERSION
+    mode: Literal["standard", "autopilot"] = "standard"
+    """Who owns the nodes: standard, our pools; autopilot, Google, which brings nodes for pods and takes them away."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     default_pool: DefaultPool = DefaultPool()
     authorized_networks: list[Cidr] = Field(default_factory=list)
-    """Who may reach the control plane's public address; empty leaves it to IAM alone."""
+    """Who may reach the control plane's address; empty leaves it to IAM alone."""
+    private_endpoint: bool = False
+    """No public address: the control plane is reached from the network, and from what is peered with it, only. Then
+    `pulumi up` must run there too."""
     security_group: str | None = None
     """The group that holds the groups of teams: GKE looks at no other ones ("Google Groups for RBAC")."""
 
@@ -102,7 +111,10 @@ class SliceSection(Section):
     machine_type: str
     topology: str
     zone: Zone
-    pools: list[PoolName] = Field(min_length=1)
+    pools: list[PoolName] = Field(default_factory=list)
+    """One name a slice, in a standard cluster."""
+    count: int | None = Field(default=None, ge=1, le=256)
+    """How many slices jobs may have at a time on Autopilot, where there are no pools to name."""
     quota: int | None = None
     """Chips that jobs may use at a time; not stated: all chips of the pools."""
     capacity: CapacityKind = "on-demand"
@@ -238,6 +250,15 @@ class ChartsSection(Section):
     kuberay: str = Field(default=versions.KUBERAY_CHART, min_length=1)
 
 
+class PricesSection(Section):
+    """What an hour of one chip costs, as the user's contract says. There are no defaults: without a price, chip-hours are
+    all that is counted."""
+
+    currency: CurrencyCode = "USD"
+    chip_hour: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """By generation (v6e) and kind of capacity (on-demand, reservation, spot, flex-start, queued)."""
+
+
 class TimeoutsSection(Section):
     """How long each kind of step may take before it is a failure. Real GKE sets the defaults."""
 
@@ -266,6 +287,7 @@ class Settings(Section):
     kueue: KueueSection = KueueSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
+    prices: PricesSection = PricesSection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)

@@ -38,6 +38,8 @@ class Rule:
     limit: int | None = None
     """The most characters, where a long text is a name that can be shortened."""
     meant: Callable[[str], Iterable[str]] = _as_name
+    pattern: str | None = None
+    """The form of the text, as far as a regular expression tells it: for editors, which know no more."""
 
     def __call__(self, value: str) -> str:
         """Raises RuleError, which pydantic turns into an error of the key."""
@@ -76,7 +78,7 @@ def _name(
     def accepts(value: str) -> bool:
         return len(value) <= limit and compiled.fullmatch(value) is not None
 
-    return AfterValidator(Rule(text, like, accepts, limit if meant is _as_name else None, meant))
+    return AfterValidator(Rule(text, like, accepts, limit if meant is _as_name else None, meant, pattern))
 
 
 def _as_memory(value: str) -> Iterable[str]:
@@ -154,6 +156,10 @@ Zone = Annotated[str, _name(r"[a-z]+-[a-z]+[0-9]+-[a-z]", 40, "a Google zone lik
 Duration = Annotated[
     str, _name(r"[1-9][0-9]*[smh]", 8, "a time like 90s, 15m or 2h, more than zero", "15m", _as_duration)
 ]
+CurrencyCode = Annotated[
+    str,
+    _name(r"[A-Z]{3}", 3, "a currency by its three letters (ISO 4217)", "USD", lambda value: [value.strip().upper()]),
+]
 LabelKey = Annotated[
     str, _name(r"[a-z][-_a-z0-9]*", 63, "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter", "team")
 ]
@@ -186,6 +192,7 @@ Cidr = Annotated[
             "10.0.0.0/16",
             _is_cidr,
             meant=_as_cidr,
+            pattern=r"[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}",
         )
     ),
 ]
@@ -203,6 +210,7 @@ GkeVersion = Annotated[
             "1.34",
             lambda value: gke_version.parse(value) is not None,
             meant=_as_version,
+            pattern=r"1\.[0-9]+(\.[0-9]+(-gke\.[0-9]+)?)?",
         )
     ),
 ]

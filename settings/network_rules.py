@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from itertools import islice
 
-from settings.faults import Fault, Unsound, rule
+from settings.faults import Described, Fault, Unsound, rule
 from settings.model import NetworkSection, Settings
-from settings.shapes import sound_shape, system_zones
+from settings.shapes import count_of, sound_shape, system_zones
 
 _PRIVATE = tuple(
     IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "240.0.0.0/4")
@@ -31,6 +31,9 @@ _TRIES = 512
 @rule
 def check(settings: Settings) -> Iterator[Fault]:
     network = settings.network
+    if settings.cluster.existing:
+        yield from _clusters(network)
+        return
     yield from _given(network)
     yield from _control_plane(network)
     needs = {name: _longest(name, settings) for name in _used(network)}
@@ -61,6 +64,16 @@ def _range(name: str, network: NetworkSection) -> Iterator[IPv4Network]:
 
 def _control_plane_range(stated: IPv4Network) -> IPv4Network:
     return IPv4Network((stated.network_address, _CONTROL_PLANE_PREFIX), strict=False)
+
+
+def _clusters(network: NetworkSection) -> Iterator[Fault]:
+    """An existing cluster has its network, and with it all ranges."""
+    for name in sorted(network.model_fields_set, key=list(NetworkSection.model_fields).index):
+        if name in vars(network):
+            wanted = "nothing: the network is that of the existing cluster (cluster.existing)"
+            value = getattr(network, name)
+            got = Described("a network") if name == "given" else value
+            yield Fault(_key(name), got, wanted, "remove the key, or remove cluster.existing")
 
 
 @rule
@@ -169,4 +182,4 @@ def _size(name: str, ranges: Mapping[str, IPv4Network], need: _Need) -> Iterator
 def _nodes(settings: Settings) -> int:
     """How many nodes the plan asks for. Raises Unsound while that is not known."""
     system = settings.cluster.default_pool.nodes * len(system_zones(settings))
-    return system + sum(sound_shape(section).hosts * len(section.pools) for section in settings.slices)
+    return system + sum(sound_shape(section).hosts * count_of(section) for section in settings.slices)

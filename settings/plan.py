@@ -17,7 +17,7 @@ from settings.parse import parse
 from settings.queue_plan import FlavorPlan, QueuePlan, job_queue, node_labels, queue_plans
 from settings.ray_plan import RayJobPlan, priority_of, ray_job_plans
 from settings.rules import all_faults
-from settings.shapes import certain_shape, is_queued, system_zones
+from settings.shapes import certain_shape, count_of, is_autopilot, is_queued, system_zones
 from settings.team_model import PrioritySection
 from settings.team_plan import TeamPlan, team_plans
 
@@ -70,6 +70,9 @@ class Plan:
 
     settings: Settings
     pools: tuple[PoolPlan, ...]
+    """None on Autopilot, which makes its own."""
+    chips: int
+    """Of all slices together, when all are there."""
     queues: tuple[QueuePlan, ...]
     """Those of the stack file, then the teams'."""
     teams: tuple[TeamPlan, ...]
@@ -77,6 +80,10 @@ class Plan:
     ray_jobs: tuple[RayJobPlan, ...]
     system_zones: tuple[str, ...]
     """Where the nodes for system pods stand."""
+
+    @property
+    def autopilot(self) -> bool:
+        return is_autopilot(self.settings)
 
 
 def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
@@ -92,6 +99,7 @@ def make_plan(settings: Settings) -> Plan:
     return Plan(
         settings=settings,
         pools=tuple(_pool(name, section, settings) for section in settings.slices for name in section.pools),
+        chips=sum(certain_shape(section).chips * count_of(section) for section in settings.slices),
         queues=queue_plans(settings),
         teams=team_plans(settings),
         jobs=_jobs(settings),

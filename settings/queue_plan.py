@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
+from settings.autopilot_labels import autopilot_labels
 from settings.capacity import CAPACITIES
 from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
 from settings.names import mebibytes
-from settings.shapes import certain_shape, shape_of, system_zones
+from settings.shapes import certain_shape, is_autopilot, shape_of, system_zones
 from settings.sharing import TEAMS, UNLIMITED, chips_left
 from settings.system_pool import pool_room
 from settings.team_model import LimitSection, PreemptionSection, TeamSection
@@ -138,6 +139,8 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     """The labels by which a flavor's nodes are told from all others: GKE's of the shape where no other flavor has it, the
     pool's where it is one pool, and one of our own where there are several."""
     shape = certain_shape(section)
+    if is_autopilot(settings):
+        return {**shape.node_labels, **autopilot_labels(section)}
     alike = [other for other in settings.slices if shape_of(other) == shape]
     if len(alike) == 1:
         return shape.node_labels
@@ -167,6 +170,8 @@ def _flavor(section: SliceSection, settings: Settings, chips: int, limit: LimitS
 def _cpu_flavor(cpu: CpuFlavorSection, settings: Settings) -> FlavorPlan:
     millicores, mib = cpu_quota(cpu, settings)
     quota = ((TPU_RESOURCE, "0"), ("cpu", cores(millicores)), ("memory", memory(mib)))
+    if is_autopilot(settings):
+        return FlavorPlan(cpu.flavor, (), None, (), quota)
     return FlavorPlan(cpu.flavor, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Described, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import QueueSection, Settings
+from settings.shapes import is_autopilot
 from settings.system_rules import room_for_jobs
 
 _SYSTEM_PREFIXES = ("kube-", "gke-", "gmp-")
@@ -161,13 +162,15 @@ def _one_cpu(entries: Entries) -> Iterator[Fault]:
 def _cpu_room(entries: Entries, settings: Settings) -> Iterator[Fault]:
     if room_for_jobs(settings) is not None:
         return
-    machine = settings.cluster.default_pool.machine_type
+    why = f"how much cluster.defaultPool.machineType {settings.cluster.default_pool.machine_type} has cannot be told from its name"
+    if is_autopilot(settings):
+        why = "Autopilot brings nodes without an end, so that this is the only limit"
     for path, cpu in places("queues[{}].cpu", entries, "cpu"):
         if cpu is not None and (cpu.cpu is None or cpu.memory is None):
             stated = ", ".join(key for key in ("cpu", "memory") if getattr(cpu, key) is not None)
             yield Fault(
                 path,
                 Described(f"{stated} only" if stated else "neither cpu nor memory"),
-                f"both: how much cluster.defaultPool.machineType {machine} has cannot be told from its name",
+                f"both: {why}",
                 "add `cpu` (cores) and `memory` (like 20Gi) that jobs may use of those nodes",
             )

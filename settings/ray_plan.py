@@ -8,8 +8,8 @@ from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, LONGEST_RUN_S
 from settings.model import QueueSection, RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes, seconds
-from settings.queue_plan import sections_of
-from settings.shapes import certain_shape, shape_of
+from settings.queue_plan import DEFAULT_POOL, sections_of
+from settings.shapes import certain_shape, is_autopilot, shape_of
 from settings.system_pool import Room
 from settings.team_model import PrioritySection
 
@@ -38,6 +38,8 @@ class RayJobPlan:
     """Its nodes may come by queued provisioning."""
     max_run_seconds: int | None
     """How long nodes from queued provisioning are asked for; None where none may come so."""
+    system_pool: str | None
+    """The pool of the nodes for the head; None on Autopilot, where it has no name."""
     priority: PrioritySection | None = None
 
 
@@ -70,6 +72,7 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         epochs=job.epochs,
         queued=bool(lent),
         max_run_seconds=min(runs) if runs else None,
+        system_pool=None if is_autopilot(settings) else DEFAULT_POOL,
         priority=priority_of(job, settings),
     )
 

@@ -12,8 +12,10 @@ from settings import (
     cohort_rules,
     gke_version,
     job_rules,
+    mode_rules,
     network_rules,
     place_rules,
+    price_rules,
     priority_rules,
     queue_rules,
     ray_head_rules,
@@ -24,7 +26,7 @@ from settings import (
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
-from settings.model import Settings
+from settings.model import ClusterSection, Settings
 from settings.parse import Parsed
 from settings.shapes import machine_of
 from settings.wording import keys_of
@@ -55,11 +57,14 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
         *_version(settings),
+        *_existing(settings),
         *_labels(settings),
         *_tpu_zones(settings),
+        *price_rules.check(settings),
         *network_rules.check(settings),
         *priority_rules.check(settings),
         *queue_rules.check(settings),
@@ -90,6 +95,21 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from capacity_rules.floors(settings)
     if settings.teams:
         yield "1.30", "the admission policies of teams need"
+    yield from mode_rules.floors(settings)
+
+
+_OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")
+"""What of a cluster is decided by whoever makes it."""
+
+
+@rule
+def _existing(settings: Settings) -> Iterator[Fault]:
+    cluster = settings.cluster
+    for name in _OWNERS:
+        if cluster.existing and name in cluster.model_fields_set and name in vars(cluster):
+            wanted = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
+            path = f"cluster.{ClusterSection.model_fields[name].alias}"
+            yield Fault(path, getattr(cluster, name), wanted, "remove the key, or remove cluster.existing")
 
 
 @rule

@@ -20,6 +20,7 @@ class Section(BaseModel):
         alias_generator=to_camel,
         serialize_by_alias=True,
         arbitrary_types_allowed=True,
+        use_attribute_docstrings=True,
     )
 
     if not TYPE_CHECKING:

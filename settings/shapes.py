@@ -42,10 +42,22 @@ def sound_shape(section: SliceSection) -> SliceShape:
     return shape
 
 
+def is_autopilot(settings: Settings) -> bool:
+    return settings.cluster.mode == "autopilot"
+
+
+def count_of(section: SliceSection) -> int:
+    """How many slices there can be at a time: one a pool, or as many as are counted. Raises Unsound where neither or both are
+    stated."""
+    if (section.count is None) is not bool(section.pools):
+        raise Unsound("pools")
+    return section.count if section.count is not None else len(section.pools)
+
+
 def chips_of(section: SliceSection) -> int:
     """Chips that jobs may use at a time. Raises Unsound for a quota that has a fault of its own."""
     shape = sound_shape(section)
-    chips = shape.chips * len(section.pools)
+    chips = shape.chips * count_of(section)
     if section.quota is None:
         return chips
     if not shape.chips <= section.quota <= chips or section.quota % shape.chips != 0:

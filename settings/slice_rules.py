@@ -10,7 +10,7 @@ from settings.copies import copies, distinct, places
 from settings.faults import Fault, Unsound, did_you_mean, duplicates, listed, nearest, rule
 from settings.model import Settings, SliceSection
 from settings.queue_plan import DEFAULT_POOL
-from settings.shapes import machine_of, shape_of
+from settings.shapes import count_of, machine_of, shape_of
 
 
 @rule
@@ -91,10 +91,11 @@ def _quota(path: str, section: SliceSection) -> Iterator[Fault]:
         wanted = f"at least one slice, {shape.chips} chips: below it no job is ever admitted"
         yield Fault(f"{path}.quota", quota, wanted, f"write {shape.chips}, or leave the key out for all chips")
         return
-    pools = len(section.pools)
-    capacity = shape.chips * pools
+    slices = count_of(section)
+    capacity = shape.chips * slices
     if quota > capacity:
-        wanted = f"at most what {pools} pools have, {capacity} chips: jobs above it wait for nodes for ever"
+        holders = "pools" if section.pools else "slices"
+        wanted = f"at most what {slices} {holders} have, {capacity} chips: jobs above it wait for nodes for ever"
         yield Fault(f"{path}.quota", quota, wanted, f"write {capacity}, or leave the key out")
     elif quota % shape.chips != 0:
         less = quota // shape.chips * shape.chips
@@ -121,7 +122,7 @@ def _alike_one(
             f"slices[{index}].topology",
             section.topology,
             f"another shape, capacity or zone than slices[{seen[key]}]: alike, they are one flavor with more pools",
-            f"move these pools into slices[{seen[key]}].pools",
+            f"move these pools into slices[{seen[key]}].pools" if section.pools else f"raise slices[{seen[key]}].count",
         )
     seen.setdefault(key, index)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from settings.accelerators import MACHINE_TYPES
 from settings.faults import Fault, Unsound, rule
 from settings.model import Settings
-from settings.shapes import system_zones
+from settings.shapes import is_autopilot, system_zones
 from settings.system_pool import MANAGERS, Room, machine_room, managers_on, pool_room
 
 _TPU_FAMILIES = frozenset(machine.family for machine in MACHINE_TYPES.values())
@@ -16,15 +16,19 @@ _PATH = "cluster.defaultPool.machineType"
 
 @rule
 def check(settings: Settings) -> Iterator[Fault]:
+    if is_autopilot(settings):
+        return
     yield from _tpu(settings)
     yield from _controllers(settings)
 
 
 def room_for_jobs(settings: Settings) -> Room | None:
-    """What all these nodes have left for jobs' pods, None for a machine whose size is not known. Raises Unsound for nodes
-    that have a fault of their own."""
+    """What all these nodes have left for jobs' pods, None where that is not known: for a machine whose size is not, and on
+    Autopilot. Raises Unsound for nodes that have a fault of their own."""
     if any(check(settings)):
         raise Unsound("machine_type")
+    if is_autopilot(settings):
+        return None
     return pool_room(settings.cluster.default_pool, len(system_zones(settings)))
 
 

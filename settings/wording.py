@@ -23,6 +23,7 @@ _WANTED = {
     "string_type": "text",
     "string_unicode": "text without halves of characters",
     "int_type": "a whole number",
+    "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a map of keys to values",
@@ -32,6 +33,8 @@ _WANTED = {
 }
 _EXAMPLES = {"topology": "2x4", "machineType": "ct5lp-hightpu-4t"}
 """Texts that are checked by the catalogue and have no rule of their own."""
+_NEEDED = ("pools",)
+"""Keys that a rule asks for where they are left out (`mode_rules.py`)."""
 
 
 def fault_of(detail: ErrorDetails) -> Fault:
@@ -76,7 +79,7 @@ def _range(least: int | None, most: int | None) -> str:
 def _for_nothing(loc: Sequence[int | str], field: FieldInfo | None) -> str:
     if isinstance(loc[-1], int):
         return "remove the entry, or write its value"
-    if field is None or not field.is_required():
+    if loc[-1] not in _NEEDED and (field is None or not field.is_required()):
         return "write a value, or remove the key: it has a default"
     return "write its value: this key has no default"
 
@@ -108,6 +111,12 @@ def _number(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
         return f"write {int(got)}" if got.is_integer() and abs(got) < 1e9 else "write a whole number"
     least, most = _bounds(field)
     return f"write a number like {least if least is not None else most if most is not None else 1}"
+
+
+def _decimal(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
+    if isinstance(got, str) and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", got.strip()):
+        return f"write {got.strip()}, without quotes"
+    return "write a number like 1.2"
 
 
 def _boolean(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
@@ -154,6 +163,7 @@ _REMEDIES: dict[str, Callable[[Any, ErrorDetails, FieldInfo | None], str]] = {
     "string_type": _text,
     "string_unicode": lambda *_: "remove what begins with \\ud",
     "int_type": _number,
+    "float_type": _decimal,
     "bool_type": _boolean,
     "list_type": _list,
     "dict_type": _map,

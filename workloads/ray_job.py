@@ -9,12 +9,10 @@ import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.core.v1 import ConfigMap
 
-from components.gate import WebhookGate
 from components.options import child
-from components.turn import Turn
-from settings.model import TimeoutsSection
 from settings.ray_plan import RayJobPlan
 from workloads.ray_manifest import SCRIPT, ray_job, script_name, training_script
+from workloads.submission import Submission, submitted
 
 
 @dataclass(frozen=True)
@@ -44,38 +42,18 @@ class TrainingScript(pulumi.ComponentResource):
 @dataclass(frozen=True)
 class RayTrainingJobArgs:
     job: RayJobPlan
-    gate: WebhookGate
-    """Kueue's: it is the one that admits RayJobs."""
-    turn: Turn
-    timeouts: TimeoutsSection
-    after: Sequence[pulumi.Resource]
-    """The queue, the script, and the jobs that this one follows."""
+    submission: Submission
+    """The gate is Kueue's: it is the one that admits RayJobs."""
 
 
 class RayTrainingJob(pulumi.ComponentResource):
-    """One RayJob in the queue. What a user sees of one that follows others is said at MultisliceJob."""
+    """One RayJob in the queue."""
 
     ray_job: CustomResource
 
     def __init__(self, name: str, args: RayTrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpu-platform:workload:RayTrainingJob", name, None, opts)
-        manifest = ray_job(args.job)
-        self.ray_job = CustomResource(
-            f"{name}-rayjob",
-            api_version=manifest["apiVersion"],
-            kind=manifest["kind"],
-            metadata=manifest["metadata"],
-            spec=manifest["spec"],
-            opts=child(
-                self,
-                args.after,
-                args.timeouts.admission,
-                args.timeouts.deletion,
-                hooks=args.turn.binding(args.gate.binding()),
-                # KubeRay starts nothing anew when the spec of a running job changes, and Kueue owns parts of the object from
-                # admission on, so that any update would be a conflict: another job is submitted in its place.
-                replace_on_changes=["spec", "metadata"],
-                delete_before_replace=True,
-            ),
-        )
+        # KubeRay starts nothing anew when the spec of a running job changes, and Kueue owns parts of the object from
+        # admission on, so that any update would be a conflict: another job is submitted in its place.
+        self.ray_job = submitted(self, f"{name}-rayjob", ray_job(args.job), args.submission, ["spec", "metadata"])
         self.register_outputs({"name": args.job.name, "slices": args.job.slices})

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
-from settings.queue_plan import DEFAULT_POOL, cores, memory
+from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
@@ -103,11 +103,15 @@ def _head(job: RayJobPlan) -> dict[str, Any]:
     ports = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
     container = {**_container("ray-head", job, _resources(job.head)), "ports": ports}
     return {
-        "nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL},
+        **_beside_the_system(job),
         "containers": [container],
         "volumes": [_volume()],
         **pod_priority(job.priority),
     }
+
+
+def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
+    return {} if job.system_pool is None else {"nodeSelector": {NODEPOOL_LABEL: job.system_pool}}
 
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
@@ -128,7 +132,7 @@ def _submitter(job: RayJobPlan) -> dict[str, Any]:
     return {
         "spec": {
             "restartPolicy": "Never",
-            "nodeSelector": {NODEPOOL_LABEL: DEFAULT_POOL},
+            **_beside_the_system(job),
             "containers": [container],
             **pod_priority(job.priority),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -141,16 +141,21 @@ def _convert(kind: Kind, value: Any) -> Any:
 
 
 def with_defaults(
-    types: Mapping[str, Property], values: Mapping[str, Any], table: Rules, path: str = ""
+    types: Mapping[str, Property],
+    values: Mapping[str, Any],
+    table: Rules,
+    path: str = "",
+    without: Container[str] = (),
 ) -> dict[str, Any]:
-    """The inputs with the schema's defaults, each object saying which were filled in."""
+    """The inputs with the schema's defaults, each object saying which were filled in. Properties in `without` get none: the
+    bridge sets no default that conflicts with what the program states."""
     result: dict[str, Any] = {name: value for name, value in values.items() if name != DEFAULTS}
     filled = []
     for name, prop in types.items():
         rule = table.get(join(path, name))
         if name in result:
             result[name] = _inside(prop.kind, result[name], table, join(path, name))
-        elif rule is not None and rule.default is not None and not rule.computed:
+        elif rule is not None and rule.default is not None and not rule.computed and name not in without:
             result[name] = rule.default
             filled.append(name)
     return {DEFAULTS: sorted(filled), **result}

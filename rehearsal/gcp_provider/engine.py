@@ -53,7 +53,8 @@ def check(kind: Kind, old: Values, news: Values, naming: Naming) -> tuple[dict[s
     found = [*checks.failures(kind.types.inputs, news), *checks.unplayed(news, kind.table)]
     if found:
         return dict(news), found
-    inputs = checks.with_defaults(kind.types.inputs, checks.converted(kind.types.inputs, news), kind.table)
+    stated = checks.converted(kind.types.inputs, news)
+    inputs = checks.with_defaults(kind.types.inputs, stated, kind.table, without=kind.excluded(stated))
     found = _name(kind, old, inputs, naming)
     found += [checks.Failure(path, reason) for path, reason in kind.faults(inputs)]
     return inputs, found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.cloud import Cloud
 from rehearsal.gcp_provider.diff import Change
-from rehearsal.gcp_provider.errors import ProviderError
+from rehearsal.gcp_provider.errors import Cancelled, GoogleError, InitError, ProviderError
 from rehearsal.gcp_provider.mapping import kept
 from rehearsal.gcp_provider.package import ResourceTypes, resource_types
 from rehearsal.gcp_provider.rest import Patience, Rest
@@ -58,7 +59,8 @@ class Kind(ABC):
 
     @abstractmethod
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
-        """Makes it; gives its id and outputs. Raises InitError when it exists but is broken."""
+        """Makes it; gives its id and outputs. Raises InitError when it exists but is broken, or is still in the making when
+        the engine cancels."""
 
     @abstractmethod
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
@@ -76,6 +78,10 @@ class Kind(ABC):
 
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         """What contradicts itself in the inputs: (property, reason). Beyond what types tell."""
+        return ()
+
+    def excluded(self, inputs: Values) -> Sequence[str]:
+        """Properties that what is stated excludes: they get no default."""
         return ()
 
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
@@ -106,6 +112,27 @@ class Kind(ABC):
                 }
         forms = ", ".join(re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", pattern) for pattern in self.ids)
         raise ProviderError(f'Import id "{identity}" doesn\'t match any of the accepted formats: {forms}')
+
+    @contextmanager
+    def accepted(self, job: Job, identity: str, inputs: Values, **noted: Any) -> Iterator[None]:
+        """Around all that a creation still waits for once Google has accepted it. Raises InitError where the engine cancels that.
+
+        Google goes on with what it has accepted. The engine's contract (`Cancel` in Pulumi's provider.proto) has a creation
+        that is aborted end in an initialization error: with it the engine keeps the id and updates the resource in its next
+        `up`; any other error would make it forget a thing that is there. (The bridge that the real provider stands on leaves
+        Cancel aside and waits to the end, so that its users lose no id either.) `noted` goes into the state beside what can
+        be read already.
+        """
+        try:
+            yield
+        except Cancelled as cancelled:
+            try:
+                found = self.read(job, identity, inputs)
+            except (Cancelled, GoogleError, ProviderError):
+                found = None
+            outputs = self.complete(inputs, {}) if found is None else found
+            reason = f"{cancelled}; Google goes on with it, and the next update takes it up"
+            raise InitError(identity, {**outputs, **noted}, reason) from cancelled
 
     def known(self, state: Values, inputs: Values) -> dict[str, Any]:
         """What is known of it after an update, before it is read: what the program states, and what it leaves open."""

@@ -20,6 +20,7 @@ _TRANSIENT_S = 90.0
 """How long the real provider's transport repeats a call that is answered with 429, 500, 502 or 503."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S, _GROWTH = 0.1, 3.0, 1.6
 USER_AGENT = "rehearsal-pulumi-gcp/10.2.0 (Terraform-compatible)"
+CANCELLED = "the engine cancelled what this waits for"
 T = TypeVar("T")
 
 
@@ -42,7 +43,7 @@ class Patience:
     def wait(self, pause: float) -> None:
         """Raises when the time is over, or when the engine cancels."""
         if self.cancelled.wait(pause):
-            raise Cancelled("the engine cancelled what this waits for")
+            raise Cancelled(CANCELLED)
 
     @property
     def over(self) -> bool:
@@ -62,7 +63,12 @@ class Rest:
     def call(
         self, api: str, verb: str, path: str, body: Any = None, patience: Patience | None = None, **query: Any
     ) -> dict[str, Any]:
-        """One call, repeated while the server is too busy to answer it. Raises GoogleError."""
+        """One call, repeated while the server is too busy to answer it. Raises GoogleError.
+
+        Once the engine has cancelled, nothing more is asked for that changes something: Cancelled is raised.
+        """
+        if patience is not None and patience.cancelled.is_set() and verb != "GET":
+            raise Cancelled(CANCELLED)
         limit = Patience(_TRANSIENT_S, patience.cancelled if patience is not None else threading.Event())
         for pause in pauses():
             try:

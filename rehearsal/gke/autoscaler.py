@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
+from rehearsal.gcp.container.autopilot import is_autopilot
 from rehearsal.gcp.core import Object, World
-from rehearsal.gke import capacity, changes, fitting, growth, nodes, queue, shapes
+from rehearsal.gke import autopilot, capacity, changes, fitting, growth, nodes, queue, shapes
 from rehearsal.gke.fitting import Bin
 from rehearsal.gke.provisioning import LIVE
 from rehearsal.gke.scale_events import Events
@@ -75,7 +76,7 @@ def keep(world: World) -> None:
 def _visit(world: World, cluster: Object, memories: dict[str, Memory]) -> None:
     name = cluster["_name"]
     pools = {pool["_name"]: pool for pool in world.store.list("pools", f"{name}/nodePools/")}
-    touched = any(growth.is_scaled(pool) or "_members" in pool for pool in pools.values())
+    touched = is_autopilot(cluster) or any(growth.is_scaled(pool) or "_members" in pool for pool in pools.values())
     if cluster.get("status") not in ("RUNNING", "RECONCILING") or "_kubeconfig" not in cluster or not touched:
         return
     if name not in memories:
@@ -84,11 +85,12 @@ def _visit(world: World, cluster: Object, memories: dict[str, Memory]) -> None:
     memory = memories[name]
     look = _look(memory.api, name, pools)
     booked = queue.serve(world, memory.api, look, memory.missing)
-    _grow(world, memory, look)
+    _grow(world, memory, look, cluster)
     _register(world, look)
     _end(world, look)
     _shrink(world, memory, look, booked)
     _sweep(world, memory, look)
+    autopilot.forget_empty(world, look.pools, look.nodes)
 
 
 def _look(api: KubeApi, cluster: str, pools: dict[str, Object]) -> Look:
@@ -110,13 +112,26 @@ def _look(api: KubeApi, cluster: str, pools: dict[str, Object]) -> Look:
 # -- more nodes -------------------------------------------------------------------------------------------------------
 
 
-def _grow(world: World, memory: Memory, look: Look) -> None:
+def _grow(world: World, memory: Memory, look: Look, cluster: Object) -> None:
     waiting = growth.waiting(look.pods)
     if not waiting:
         return
     resting = {name for name, until in memory.rests_until.items() if until > look.now}
     able = [pool for pool in look.pools.values() if pool.get("status") in LIVE]
-    plan = growth.plan(waiting, look.bins, able, _ledger(world), resting)
+    take = _ledger(world)
+    plan = growth.plan(waiting, look.bins, able, take, resting)
+    _carry_out(world, memory, look, plan)
+    if is_autopilot(cluster):
+        more = autopilot.plan(world, cluster, plan.unhelped, look.bins, take, resting)
+        for wanted in more.growths:
+            autopilot.store(world, wanted.pool)
+        _carry_out(world, memory, look, more)
+        plan.unhelped = more.unhelped
+    for pod, reasons in plan.unhelped:
+        memory.events.not_triggered(pod, reasons)
+
+
+def _carry_out(world: World, memory: Memory, look: Look, plan: growth.Plan) -> None:
     for wanted in plan.growths:
         if changes.grow(world, wanted):
             memory.events.triggered(wanted)
@@ -124,8 +139,6 @@ def _grow(world: World, memory: Memory, look: Look) -> None:
         memory.events.triggered(short)
         memory.events.failed(short)
         memory.rests_until[short.pool["_name"]] = look.now + capacity.seconds(world, "backoff_s")
-    for pod, reasons in plan.unhelped:
-        memory.events.not_triggered(pod, reasons)
 
 
 def _ledger(world: World) -> growth.Take:

@@ -18,11 +18,10 @@ from rehearsal.kubeapi import KubeApi
 
 _NAME = "provisioning-request-cr-validation.gke.io"
 _RULE = "the queued provisioning feature currently supports only single PodSet per request"
-_REFUSAL = (
-    "GKE Warden rejected the request because it violates one or more constraints. Violations details: "
-    f'{{"[denied by provisioning-request-cr-validation]":["{_RULE}"]}}'
-)
-_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+REJECTED = "GKE Warden rejected the request because it violates one or more constraints. Violations details: "
+"""How every refusal of Warden begins. Warden has a line break in it, which a policy's message cannot have."""
+_REFUSAL = f'{REJECTED}{{"[denied by provisioning-request-cr-validation]":["{_RULE}"]}}'
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
 def install(kubeconfig: Path, definitions: Path) -> bool:
@@ -30,9 +29,9 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
     try:
         api = KubeApi(kubeconfig)
         for path in sorted(definitions.glob("*/*.yaml")):
-            _ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
-        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicies", _policy())
-        _ensure(api, f"{_ADMISSION}/validatingadmissionpolicybindings", _binding())
+            ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
+        ensure(api, f"{ADMISSION}/validatingadmissionpolicies", _policy())
+        ensure(api, f"{ADMISSION}/validatingadmissionpolicybindings", _binding())
     except client.ApiException as error:
         if error.status < 500 and error.status != 429:
             raise
@@ -42,7 +41,8 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
     return True
 
 
-def _ensure(api: KubeApi, path: str, wanted: Object) -> None:
+def ensure(api: KubeApi, path: str, wanted: Object) -> None:
+    """Brings one object of the collection at `path` to what it should be."""
     name = wanted["metadata"]["name"]
     if api.get(f"{path}/{name}") is None:
         api.call("POST", path, wanted)

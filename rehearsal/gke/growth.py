@@ -111,12 +111,14 @@ def plan(pods: list[Object], bins: list[Bin], pools: list[Object], take: Take, r
     by_name = {pool["_name"]: pool for pool in pools if is_scaled(pool)}
     for pod in pods:
         if fitting.place(pod, bins) is None:
-            _help(pod, bins, by_name, take, resting, found)
+            help_pod(pod, bins, by_name, take, resting, found)
     return found
 
 
-def _help(pod: Object, bins: list[Bin], pools: dict[str, Object], take: Take, resting: set[str], found: Plan) -> None:
-    """Grows the first pool that would take the pod, the cheapest machines first; else notes why none does."""
+def help_pod(
+    pod: Object, bins: list[Bin], pools: dict[str, Object], take: Take, resting: set[str], found: Plan
+) -> None:
+    """Grows the first of `pools`, by full name, that would take the pod, the cheapest machines first; else notes why none does."""
     reasons: Counter[str] = Counter()
     for pool in sorted(pools.values(), key=_cost):
         for zone in zones(pool):

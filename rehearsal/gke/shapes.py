@@ -35,7 +35,10 @@ def named(pool: Object) -> dict[str, Member]:
     cluster = pool["_cluster"].rsplit("/", 1)[-1]
     digest = hashlib.sha256(pool["_name"].encode()).hexdigest()[:8]
     tpu = bool(MACHINES[pool["config"]["machineType"]].chips)
-    stem = f"gke-tpu-{digest}" if tpu else f"gke-{cluster[:13].rstrip('-')}-{pool['name'][:14].rstrip('-')}-{digest}"
+    brand = "gk3" if pool.get("_autopilot") else "gke"
+    stem = (
+        f"gke-tpu-{digest}" if tpu else f"{brand}-{cluster[:13].rstrip('-')}-{pool['name'][:14].rstrip('-')}-{digest}"
+    )
     return {f"{stem}-{_suffix(pool['_name'], member.zone, member.n)}": member for member in members.of(pool)}
 
 

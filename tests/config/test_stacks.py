@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +49,13 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_the_committed_stacks_are_found() -> None:
-    assert [path.name for path in STACKS if path.name in ("Pulumi.dev.yaml", "Pulumi.local.yaml")] == [
-        "Pulumi.dev.yaml",
-        "Pulumi.local.yaml",
-    ]
+    assert {"dev", "local", "prod", "staging"} <= {path.name.split(".")[1] for path in STACKS}
 
 
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
 def test_a_stack_plans(path: Path, checkout: Path) -> None:
-    assert plan_of(path, checkout).pools
+    plan = plan_of(path, checkout)
+    assert plan.chips and (plan.autopilot or plan.pools)
 
 
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
@@ -112,3 +112,67 @@ def test_both_stacks_are_the_tutorials_platform(checkout: Path) -> None:
         ("user-queue", ["default-cpu", "on-demand", "dws"]),
     ]
     assert [[f.chips for f in queue.flavors] for queue in plan.queues] == [[24], [0, 16, 16]]
+
+
+def test_the_autopilot_stack_is_tutorial_a_without_pools(checkout: Path) -> None:
+    plan, dev = plan_of(ROOT / "Pulumi.autopilot.yaml", checkout), plan_of(ROOT / "Pulumi.dev.yaml", checkout)
+    assert (plan.pools, plan.chips) == ((), 24)
+    assert plan.jobs == dev.jobs
+    ((flavor,),) = (queue.flavors for queue in plan.queues)
+    assert (flavor.chips, flavor.pools) == (24, ())
+    assert dict(flavor.labels) == {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice",
+        "cloud.google.com/gke-tpu-topology": "2x4",
+        "topology.kubernetes.io/zone": "us-west4-a",
+    }
+
+
+# -- staging and production -------------------------------------------------------------------------------------------
+
+GUARDED = ("prod", "staging")
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_a_guarded_stack_is_private_protected_and_says_whose_bill_it_is(name: str, checkout: Path) -> None:
+    settings = plan_of(ROOT / f"Pulumi.{name}.yaml", checkout).settings
+    assert settings.deletion_protection
+    assert settings.cluster.private_endpoint
+    assert settings.cluster.authorized_networks
+    assert {"environment", "team", "cost-center"} <= set(settings.labels)
+    assert settings.labels["environment"] == name
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_a_guarded_stack_tries_its_reservation_first_and_then_queues(name: str, checkout: Path) -> None:
+    plan = plan_of(ROOT / f"Pulumi.{name}.yaml", checkout)
+    kinds = {section.flavor: section.capacity for section in plan.settings.slices}
+    training = next(queue for queue in plan.queues if queue.cluster_queue == "training")
+    tried = [kinds[flavor.name] for flavor in training.flavors if flavor.name in kinds]
+    assert tried == ["reservation", "queued"]
+    assert len(plan.pools) > 2
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_a_guarded_stack_keeps_its_secrets_by_a_key_of_its_own(name: str) -> None:
+    content = yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text())
+    project = content["config"]["tpu-platform:project"]
+    assert content["secretsprovider"].startswith(f"gcpkms://projects/{project}/")
+    assert content["secretsprovider"].endswith(f"/cryptoKeys/{name}")
+    assert "encryptionsalt" not in content
+
+
+def test_the_networks_of_guarded_stacks_can_be_peered(checkout: Path) -> None:
+    networks = [plan_of(ROOT / f"Pulumi.{name}.yaml", checkout).settings for name in GUARDED]
+    ranges = [
+        IPv4Network(cidr)
+        for settings in networks
+        for cidr in (
+            settings.network.nodes_cidr,
+            settings.network.pods_cidr,
+            settings.network.services_cidr,
+            settings.network.control_plane_cidr,
+        )
+    ]
+    outside = {IPv4Network(cidr) for settings in networks for cidr in settings.cluster.authorized_networks}
+    for one, other in itertools.combinations([*ranges, *outside], 2):
+        assert not one.overlaps(other)

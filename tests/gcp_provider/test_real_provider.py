@@ -183,6 +183,8 @@ def cluster_body(stated: dict[str, Any]) -> dict[str, Any]:
         "name": "multislice-cluster",
         "initialClusterVersion": stated["minMasterVersion"],
         "initialNodeCount": 1,
+        # `expandClusterAddonsConfig`: the add-on that is stated, and its `enabled` also when it is false (ForceSendFields).
+        "addonsConfig": {"rayOperatorConfig": {"enabled": False}},
         "maintenancePolicy": {"window": {}},
         "controlPlaneEndpointsConfig": {
             # Of three fields only the last one is sent when it is false: each overwrites ForceSendFields.

@@ -34,8 +34,10 @@ class Golden:
         self._update = update
 
     def check(self, name: str, *documents: dict[str, Any]) -> None:
-        text = yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=120)
-        path = FILES / f"{name}.yaml"
+        self.check_text(f"{name}.yaml", yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=120))
+
+    def check_text(self, name: str, text: str) -> None:
+        path = FILES / name
         if self._update:
             path.write_text(text)
         assert path.is_file(), f"{path.name} is missing: run `pytest tests/golden --update-golden` and look at it"

@@ -112,11 +112,15 @@ class Checkout:
         path.write_text(yaml.safe_dump(content))
         return lambda: path.write_text(before) and None  # type: ignore[func-returns-value]
 
+    def steps(self) -> list[dict[str, Any]]:
+        """The steps of a preview, as the engine prints them."""
+        steps: list[dict[str, Any]] = json.loads(self.pulumi("preview", "--json").stdout)["steps"]
+        return steps
+
     def changes(self) -> dict[str, list[str]]:
         """What a preview would do, by operation: names of resources (without those that stay the same)."""
-        shown = json.loads(self.pulumi("preview", "--json").stdout)
         found: dict[str, list[str]] = {}
-        for step in shown["steps"]:
+        for step in self.steps():
             if step["op"] != "same":
                 found.setdefault(step["op"], []).append(step["urn"].rsplit("::", 1)[-1])
         return found

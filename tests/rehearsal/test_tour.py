@@ -84,6 +84,15 @@ def test_up_keeps_the_tutorials_promises(checkout: Checkout) -> None:
     three, two, one = (lines[f"multislice-{n}slice"] for n in (3, 2, 1))
     assert all(line.succeeded for line in lines.values())
     assert all(own_pools(line) for line in lines.values())
+    plan_a, plan_b = (lines[f"rayjob-tpu-v6e-dws-{n}"] for n in (1, 2))
+    assert (plan_a.pools, plan_a.flavors, plan_a.request) == (["on-demand-pool"], {"on-demand"}, None)
+    assert (plan_b.pools, plan_b.flavors) == (["dws-pool"], {"dws"})
+    assert plan_b.request is not None
+    assert plan_b.request.pod_sets == (4,)
+    for line in (plan_a, plan_b):
+        assert line.head == "default-pool"
+        assert line.nodes is not None and line.reserved is not None
+        assert line.nodes >= line.reserved
     assert waited_for(two, three, 2) and waited_for(one, three, 1)
     assert overlap(one, two)
     assert not set(one.pools) & set(two.pools)
@@ -119,7 +128,15 @@ def test_pools_are_what_gcloud_would_have_asked_for(checkout: Checkout) -> None:
         assert pool["config"]["machineType"] == "ct5lp-hightpu-4t"
         assert pool["placementPolicy"]["tpuTopology"] == "2x4"
         assert pool["initialNodeCount"] == 2
-        assert pool["locations"] == ["us-west4-a"]
+        assert pool["locations"] == ["us-central1-a"]
+    plan_a, plan_b = asked["on-demand-pool"], asked["dws-pool"]
+    for pool in (plan_a, plan_b):
+        assert pool["placementPolicy"]["tpuTopology"] == "4x4"
+        assert (pool["autoscaling"]["enabled"], pool["autoscaling"]["maxNodeCount"]) == (True, 4)
+        assert pool.get("initialNodeCount", 0) == pool["autoscaling"].get("minNodeCount", 0) == 0
+    assert plan_a["config"]["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+    assert plan_b["config"]["flexStart"] is True
+    assert plan_b["queuedProvisioning"] == {"enabled": True}
 
 
 def test_one_label_is_one_update(checkout: Checkout) -> None:
@@ -135,12 +152,12 @@ def test_gcloud_sees_the_pools(checkout: Checkout) -> None:
     if shutil.which("gcloud") is None:
         pytest.fail("gcloud is not on this machine; the README names it as a prerequisite of the tests")
     exports = checkout.make("-s", "gcloud-env").stdout
-    flags = "--cluster=multislice-cluster --location=us-west4 --project=rehearsal-project --format='value(name)'"
+    flags = "--cluster=tpu-cluster --location=us-central1 --project=rehearsal-project --format='value(name)'"
     command = f"{exports}\ngcloud container node-pools list {flags}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, check=True, env=checkout.environment()
     )
-    assert {"nodepool1", "nodepool2", "nodepool3"} <= set(done.stdout.split())
+    assert {"nodepool1", "nodepool2", "nodepool3", "on-demand-pool", "dws-pool"} <= set(done.stdout.split())
 
 
 def test_logs_of_a_controller_can_be_read(checkout: Checkout) -> None:
@@ -164,6 +181,16 @@ def test_what_is_killed_comes_back(checkout: Checkout, victim: str) -> None:
     until(f"{victim} runs again", RECOVERY_S, lambda: bool(sandbox.processes_named(checkout.layout, victim)))
     checkout.make("up")
     assert checkout.changes() == {}
+
+
+def test_a_killed_forwarder_is_seen_and_started_again(checkout: Checkout) -> None:
+    pid = sandbox.remembered(checkout.layout.run / "forwarder.json")
+    assert pid is not None
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+    assert checkout.make("status", check=False).returncode != 0
+    nodes = checkout.make("-s", "kubectl", "ARGS=get nodes -o name").stdout.split()
+    assert any("tpu" in name for name in nodes)
+    assert checkout.make("status").returncode == 0
 
 
 def test_down_leaves_nothing(checkout: Checkout) -> None:

@@ -70,6 +70,14 @@ BOTH: dict[str, Any] = {
 """Both tutorials in one cluster: what changes against the first."""
 
 
+AUTOPILOT: dict[str, Any] = {
+    "cluster": {"name": "multislice-cluster", "mode": "autopilot"},
+    "slices": [{**{k: v for k, v in TUTORIAL["slices"][0].items() if k != "pools"}, "count": 3}],
+    "queues": [{"clusterQueue": "a-queue", "flavors": ["vlp-24"]}],
+}
+"""The first tutorial on Autopilot: what changes against the first."""
+
+
 def both(**changes: Any) -> dict[str, Any]:
     """`BOTH` with some top-level keys replaced."""
     return {**BOTH, **changes}

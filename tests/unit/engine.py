@@ -13,6 +13,17 @@ from pulumi.runtime import rpc
 from pulumi.runtime.sync_await import _ensure_event_loop
 
 
+@dataclass(frozen=True)
+class Alias:
+    """What a resource was before: a whole URN, or the parts of it that were others (the rest is empty)."""
+
+    urn: str
+    name: str
+    type: str
+    parent: str
+    no_parent: bool
+
+
 @dataclass
 class Registered:
     """One resource as the engine was asked to make it."""
@@ -30,6 +41,7 @@ class Registered:
     ignore_changes: tuple[str, ...]
     timeouts: tuple[str, str, str]
     hooks: dict[str, tuple[str, ...]]
+    aliases: tuple[Alias, ...]
     outputs: dict[str, Any] | None = None
 
 
@@ -38,6 +50,9 @@ class _Answers(pulumi_mocks.Mocks):
 
     def new_resource(self, args: pulumi_mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         state = dict(args.inputs)
+        if args.resource_id:
+            # A resource that is read: the cloud tells everything, of which the name is enough here.
+            state["name"] = args.resource_id.rsplit("/", 1)[-1]
         if args.typ == "gcp:container/cluster:Cluster":
             state |= {"endpoint": "172.16.0.2", "masterAuth": {"clusterCaCertificate": "Q0E="}}
         if args.typ == "gcp:serviceaccount/account:Account":
@@ -52,6 +67,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
     def __init__(self) -> None:
         super().__init__(_Answers())
         self.registered: dict[str, Registered] = {}
+        self.read: list[str] = []
 
     def RegisterResource(self, request: Any) -> Any:
         response = super().RegisterResource(request)
@@ -72,8 +88,17 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             replace_on_changes=tuple(request.replaceOnChanges),
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
+            aliases=tuple(
+                Alias(alias.urn, alias.spec.name, alias.spec.type, alias.spec.parentUrn, alias.spec.noParent)
+                for alias in request.aliases
+            ),
             hooks={kind: tuple(getattr(request.hooks, kind)) for kind in binding},
         )
+        return response
+
+    def ReadResource(self, request: Any) -> Any:
+        response = super().ReadResource(request)
+        self.read.append(request.id)
         return response
 
     def RegisterResourceOutputs(self, request: Any) -> Any:
@@ -88,6 +113,8 @@ class Recording:
     """Everything a program registered, after it has been drained."""
 
     resources: list[Registered] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    """Ids of resources that were only read."""
 
     def of_type(self, type_: str) -> list[Registered]:
         return [resource for resource in self.resources if resource.type == type_]
@@ -128,4 +155,4 @@ def record(program: Callable[[], Any]) -> Recording:
     finally:
         loop.close()
         asyncio.set_event_loop(asyncio.new_event_loop())
-    return Recording(list(monitor.registered.values()))
+    return Recording(list(monitor.registered.values()), monitor.read)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from conftest import BOTH, TUTORIAL, as_config
+from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -169,7 +169,12 @@ def holds(config: dict[str, str]) -> None:
 
 
 @settings(quick, max_examples=400)
-@given(changed_configurations(TUTORIAL) | changed_configurations(BOTH) | changed_configurations(WHOLE))
+@given(
+    changed_configurations(TUTORIAL)
+    | changed_configurations(BOTH)
+    | changed_configurations(WHOLE)
+    | changed_configurations({**TUTORIAL, **AUTOPILOT})
+)
 def test_a_changed_configuration_has_a_plan_or_faults(values: dict[str, Any]) -> None:
     holds(as_config({**({} if "project" in values else {"project": "some-project"}), **values}))
 

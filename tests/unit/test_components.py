@@ -369,3 +369,13 @@ def test_both_queues_live_in_one_cluster_without_sharing_a_name_or_a_flavor(both
     assert len(queues) == 2
     assert sorted(flavors) == ["default-cpu", "dws", "on-demand", "vlp-24"]
     assert all("cohortName" not in queue.inputs["spec"] for queue in queues)
+
+
+def test_a_private_endpoint_has_no_public_address_and_a_list_of_who_may_reach_it(recorded, tutorial) -> None:
+    cluster = {"name": "tpu-cluster", "privateEndpoint": True}
+    inputs = recorded(cluster=cluster).of_type(CLUSTER)[0].inputs
+    assert inputs["privateClusterConfig"]["enablePrivateEndpoint"] is True
+    assert inputs["masterAuthorizedNetworksConfig"] == {"cidrBlocks": []}
+    public = tutorial.of_type(CLUSTER)[0].inputs
+    assert public["privateClusterConfig"]["enablePrivateEndpoint"] is False
+    assert "masterAuthorizedNetworksConfig" not in public

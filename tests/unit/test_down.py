@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 
 OWN: list[dict[str, Any]] = [
     {"type": "pulumi:pulumi:Stack"},
-    {"type": "gcp:container/cluster:Cluster", "inputs": {"name": "c"}},
+    {"type": "gcp:container/cluster:Cluster", "inputs": {"name": "c"}, "outputs": {"name": "c"}},
     {
         "type": "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet",
         "inputs": {"kind": "JobSet", "metadata": {"namespace": "default", "name": "ours"}},

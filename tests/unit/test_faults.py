@@ -31,6 +31,11 @@ def pool(**changes: Any) -> dict[str, Any]:
     return cluster(defaultPool=changes)
 
 
+def complete(changes: dict[str, Any]) -> dict[str, Any]:
+    """A whole file with these top-level keys changed."""
+    return changed(**changes)
+
+
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("no such topology", {"slices": slices(topology="3x4")}, "slices[0].topology", "2x4", "write 2x4"),
     ("topology in capitals", {"slices": slices(topology="2X4")}, "slices[0].topology", "2x4", "write 2x4"),
@@ -80,7 +85,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("number for a boolean", {"workloads": jobs(privileged=1)}, "workloads[0].privileged", "true or false", "write true or false"),
     ("text for a list", {"slices": slices(pools="nodepool1")}, "slices[0].pools", "a list", "write [nodepool1]"),
     ("map for a list", {"slices": SLICES}, "slices", "a list of maps", "put `- ` before each entry"),
-    ("list for a map", {"cluster": [1]}, "cluster", "a map of keys to values", "write its keys below it, of name, version"),
+    ("list for a map", {"cluster": [1]}, "cluster", "a map of keys to values", "write its keys below it, of name, existing, version"),
     ("number for labels", {"labels": 3}, "labels", "a map of keys to values", "write keys with their values"),
     ("nothing where there is no default", {"slices": slices(pools=None)}, "slices[0].pools", "a list", "this key has no default"),
     ("nothing where there is a default", {"cluster": cluster(version=None)}, "cluster.version", "text", "remove the key: it has a default"),
@@ -139,6 +144,11 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("control plane of another size", {"network": {"controlPlaneCidr": "172.16.0.0/24"}}, "network.controlPlaneCidr", "a /28", "write 172.16.0.0/28"),
     ("small control plane", {"network": {"controlPlaneCidr": "172.16.0.4/30"}}, "network.controlPlaneCidr", "a /28", "write 172.16.0.0/28"),
     ("own range in a given network", {"network": {"given": GIVEN, "podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "network.given has its own", "remove"),
+    ("version of somebody else's cluster", {"cluster": cluster(existing=True, version="1.34")}, "cluster.version", "as its owner made it", "or remove cluster.existing"),
+    ("endpoint of somebody else's cluster", {"cluster": cluster(existing=True, privateEndpoint=False)}, "cluster.privateEndpoint", "as its owner made it", "remove the key"),
+    ("ranges of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "that of the existing cluster", "remove the key"),
+    ("network of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"given": GIVEN}}, "network.given", "that of the existing cluster", "remove the key"),
+    ("quotes around existing", {"cluster": cluster(existing="true")}, "cluster.existing", "true or false", "write true, without quotes"),
     ("missing chart", {"charts": {"kueue": "no/such/folder"}}, "charts.kueue", "Chart.yaml", "correct the path"),
     ("chart by a scheme of nobody's", {"charts": {"jobset": "oci://"}}, "charts.jobset", "oci://", "correct the path"),
     ("unknown family of zones", {"tpuZones": {"ct5lpp": ["us-west4-a"]}}, "tpuZones.ct5lpp", "a family", "write ct5lp"),

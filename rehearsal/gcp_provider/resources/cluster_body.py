@@ -43,7 +43,7 @@ def request(job: Job, inputs: Values, labels: Mapping[str, str]) -> dict[str, An
         ("autopilot", "enableAutopilot"),
         ("shieldedNodes", "enableShieldedNodes"),
     ):
-        cluster[block] = {"enabled": bool(inputs.get(name)), **cluster.get(block, {})}
+        cluster[block] = {"enabled": bool(inputs.get(name, CLUSTER[name].default)), **cluster.get(block, {})}
     for block, unstated in _ALWAYS.items():
         cluster.setdefault(block, copy.deepcopy(unstated))
     if not inputs.get("enableAutopilot"):

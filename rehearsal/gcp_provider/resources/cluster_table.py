@@ -190,6 +190,10 @@ _INSIDE_BLOCKS = {
     **rules("", "notificationConfig.pubsub.filter.eventTypes", api="eventType"),
     **rules("", "resourceUsageExportConfig.enableResourceConsumptionMetering", default=True, api="consumptionMeteringConfig.enabled"),
     **rules("", "clusterAutoscaling.autoProvisioningDefaults.diskSize", default=100, api="diskSizeGb"),
+    **rules("computed", *(f"clusterAutoscaling.autoProvisioningDefaults.{field}" for field in (
+        "oauthScopes", "management", "management.autoUpgrade", "management.autoRepair", "upgradeSettings", "upgradeSettings.strategy",
+    ))),
+    **rules("computed", "nodePoolAutoConfig.nodeKubeletConfig"),
     **containerd("nodePoolDefaults.nodeConfigDefaults.containerdConfig"),
     **rules("force computed", "confidentialNodes.enabled", "confidentialNodes.confidentialInstanceType"),
     **rules("output", "fleet.membership", "fleet.preRegistered"),

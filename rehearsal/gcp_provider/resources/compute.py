@@ -54,8 +54,9 @@ class ComputeKind(Kind):
             operation = job.rest.call("compute", "POST", path, self.body(job, inputs), job.patience)
         except GoogleError as error:
             raise ProviderError(f"Error creating {self.title}: {error}") from error
-        self._await(job, operation, inputs, f"Creating {self.title}", "create")
-        outputs = self.read(job, identity, inputs)
+        with self.accepted(job, identity, inputs):
+            self._await(job, operation, inputs, f"Creating {self.title}", "create")
+            outputs = self.read(job, identity, inputs)
         if outputs is None:
             raise ProviderError(f"{self.title} {identity} was created but is not there")
         return identity, outputs

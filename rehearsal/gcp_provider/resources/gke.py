@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.gcp_provider.errors import ProviderError
-from rehearsal.gcp_provider.kind import Job
+from rehearsal.gcp_provider.errors import GoogleError, OperationError, ProviderError
+from rehearsal.gcp_provider.kind import Job, Values
 from rehearsal.gcp_provider.operations import await_container
 from rehearsal.gcp_provider.rest import pauses, while_busy
 
@@ -52,6 +52,21 @@ def cluster_of_path(path: str) -> ClusterName:
 
 def wait(job: Job, cluster: ClusterName, operation: dict[str, Any], activity: str) -> None:
     await_container(job.rest, operation, cluster.parent, activity, job.patience)
+
+
+def resume(job: Job, cluster: ClusterName, known: Values) -> None:
+    """Waits for the operation of a creation that was cancelled, which the state has since then, as the real provider's read
+    does. How it went, the status tells."""
+    name = known.get("operation")
+    if not name:
+        return
+    try:
+        wait(job, cluster, {"name": name}, "resuming what was cancelled")
+    except OperationError:
+        return
+    except GoogleError as error:
+        if not error.is_missing:
+            raise
 
 
 def change(job: Job, cluster: ClusterName, verb: str, path: str, body: Any, activity: str) -> None:

@@ -19,6 +19,7 @@ from rehearsal.gcp_provider.resources.gke import (
     cluster_of_path,
     pool_locked,
     rest_state,
+    resume,
     wait,
 )
 from rehearsal.gcp_provider.rest import while_busy
@@ -54,16 +55,22 @@ class NodePool(Kind):
         with pool_locked(job, cluster, name):
             if job.rest.find("container", identity, job.patience) is not None:
                 raise ProviderError(f"resource - {identity} - already exists")
-            operation = self._send(job, cluster, body)
-            failure = self._finish(job, cluster, operation)
-            if failure is not None and job.rest.find("container", identity, job.patience) is None:
-                raise failure
-        outputs = self.read(job, identity, {**inputs, "name": name})
+            operation, named = self._send(job, cluster, body), {**inputs, "name": name}
+            with self.accepted(job, identity, named, operation=operation["name"]):
+                return self._made(job, cluster, identity, named, self._finish(job, cluster, operation))
+
+    def _made(
+        self, job: Job, cluster: ClusterName, identity: str, inputs: Values, failure: OperationError | None
+    ) -> tuple[str, dict[str, Any]]:
+        """What a create call left: nothing, a pool, or a broken one that has to be known to be cleaned up."""
+        if failure is not None and job.rest.find("container", identity, job.patience) is None:
+            raise failure
+        outputs = self.read(job, identity, inputs)
         if outputs is None:
             raise ProviderError(f"node pool {identity} was created but is not there")
         status = rest_state(job, identity, "NodePool")["status"]
         if status in BROKEN:
-            reason = f'NodePool {name} was created in the error state "{status}"'
+            reason = f'NodePool {inputs["name"]} was created in the error state "{status}"'
             raise InitError(identity, outputs, reason if failure is None else f"{reason}: {failure}")
         return identity, outputs
 
@@ -86,6 +93,7 @@ class NodePool(Kind):
 
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
         cluster, name = cluster_of_path(identity), identity.rsplit("/", 1)[-1]
+        resume(job, cluster, known)
         listed = job.rest.find("container", f"{cluster.path}/nodePools", job.patience)
         pools = [] if listed is None else listed.get("nodePools", [])
         pool = next((entry for entry in pools if entry["name"] == name), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.diff import Change
@@ -51,7 +52,7 @@ class RouterNat(Kind):
                 raise ProviderError(f"Error creating RouterNat: cannot create RouterNat, it already exists: {identity}")
             return [*nats, self._body(inputs)]
 
-        self._patch(job, router, inputs, added, "Error creating RouterNat")
+        self._patch(job, router, inputs, added, "Error creating RouterNat", self.accepted(job, identity, inputs))
         outputs = self.read(job, identity, inputs)
         if outputs is None:
             raise ProviderError(f"RouterNat {identity} was created but is not there")
@@ -110,8 +111,16 @@ class RouterNat(Kind):
             for name, value in read.items()
         }
 
-    def _patch(self, job: Job, router: str, values: Values, change: Callable[[Nats], Nats], failure: str) -> None:
-        """One at a time per router: the list is read and written whole."""
+    def _patch(
+        self,
+        job: Job,
+        router: str,
+        values: Values,
+        change: Callable[[Nats], Nats],
+        failure: str,
+        waiting: AbstractContextManager[None] = nullcontext(),  # noqa: B008 it holds nothing and can be entered again
+    ) -> None:
+        """One at a time per router: the list is read and written whole. `waiting` is around what follows its acceptance."""
         project = job.cloud.project_of(values)
         with job.cloud.locks.alone(f"router/{router}"):
             try:
@@ -119,4 +128,5 @@ class RouterNat(Kind):
                 operation = job.rest.call("compute", "PATCH", router, {"nats": nats}, job.patience)
             except GoogleError as error:
                 raise ProviderError(f"{failure}: {error}") from error
-            await_compute(job.rest, operation, project, "Updating Router", job.patience)
+            with waiting:
+                await_compute(job.rest, operation, project, "Updating Router", job.patience)

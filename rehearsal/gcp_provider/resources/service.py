@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rehearsal.gcp_provider.diff import Change
-from rehearsal.gcp_provider.errors import GoogleError, ProviderError
+from rehearsal.gcp_provider.errors import Cancelled, GoogleError, ProviderError
 from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
 from rehearsal.gcp_provider.operations import await_service
 from rehearsal.gcp_provider.rules import Rules, rules
@@ -108,16 +108,24 @@ class Service(Kind):
         key = (id(job.cloud), project)
         batch, first = self._batches.join(key, service)
         if first:
-            job.patience.wait(_GATHER_S)
-            self._batches.close(key)
             try:
+                self._gather(job, key)
                 self._send(job, project, sorted(set(batch.services)))
             except Exception as error:  # noqa: BLE001 whatever it is, all that joined have to hear of it
                 batch.error = error
             batch.done.set()
         batch.done.wait()
+        if isinstance(batch.error, Cancelled):
+            raise batch.error
         if batch.error is not None:
             raise ProviderError(f"Error waiting for service {service}: {batch.error}") from batch.error
+
+    def _gather(self, job: Job, key: tuple[int, str]) -> None:
+        """Waits for others to join; after that a new batch begins."""
+        try:
+            job.patience.wait(_GATHER_S)
+        finally:
+            self._batches.close(key)
 
     def _send(self, job: Job, project: str, services: list[str]) -> None:
         for start in range(0, len(services), _BATCH):

@@ -53,9 +53,10 @@ class Account(Kind):
         except GoogleError as error:
             if error.code != 409 or not inputs.get("createIgnoreAlreadyExists"):
                 raise ProviderError(f"Error creating service account: {error}") from error
-        if inputs.get("disabled"):
-            job.rest.call("iam", "POST", f"{identity}:disable", {}, job.patience)
-        return identity, self._settled(job, identity, inputs)
+        with self.accepted(job, identity, inputs):
+            if inputs.get("disabled"):
+                job.rest.call("iam", "POST", f"{identity}:disable", {}, job.patience)
+            return identity, self._settled(job, identity, inputs)
 
     def _settled(self, job: Job, identity: str, inputs: Values) -> dict[str, Any]:
         """A new account is not at once visible everywhere: it is asked for until it is."""

@@ -1,0 +1,164 @@
+"""`make preview ENV=prod`: what `pulumi up` would make of an environment, with no account and no network.
+
+The real engine previews the environment's stack file against a rehearsal of its own, with a state of its own that is thrown
+away: no stack of the user's is read or changed, and neither a cluster nor a credential is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from operations.comment import comment
+from operations.engine import LAST_LINES, OperationError
+from operations.preview_report import cost_lines, difference_lines, report
+from operations.up import plan_of
+from policies import check
+from rehearsal import lifecycle
+from rehearsal.aside import aside
+from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
+from rehearsal.layout import Layout
+from rehearsal.toolchain import Toolchain
+from settings.cost import cost_of
+
+PROJECT_FILE = "Pulumi.yaml"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make preview", description=__doc__)
+    parser.add_argument("environment", help="the name of a stack file: prod for Pulumi.prod.yaml")
+    parser.add_argument("--base", help="a revision in git to compare with, like main")
+    parser.add_argument("--json", type=Path, help="a file to write the engine's own preview to")
+    parser.add_argument(
+        "--comment",
+        type=Path,
+        default=os.environ.get("GITHUB_STEP_SUMMARY"),
+        help="a file to add the report to, as Markdown (default: the job's summary in GitHub Actions)",
+    )
+    arguments = parser.parse_args()
+    try:
+        return run(Layout.default(), arguments.environment, arguments.json, arguments.comment, arguments.base)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (OperationError, *KNOWN_ERRORS) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def run(
+    layout: Layout,
+    environment: str,
+    json_file: Path | None = None,
+    comment_file: Path | None = None,
+    base: str | None = None,
+) -> int:
+    """Prints the report; 0 unless a policy that must hold does not."""
+    known(layout, environment)
+    plan = plan_of(layout, environment, charts=False)
+    if plan.settings.cluster.existing:
+        raise OperationError(
+            f"{environment} moves into the existing cluster {plan.settings.cluster.name}, and a preview from nothing has none\n"
+            "  Preview it where the cluster is: pulumi preview"
+        )
+    Toolchain(layout).ensure()
+    plan = plan_of(layout, environment)
+    shown = preview(layout, environment)
+    compared = comparison(layout, base, environment, shown) if base is not None else []
+    if json_file is not None:
+        json_file.write_text(json.dumps(shown, indent=1))
+    policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan)))
+    verdict = ["", "policies", *(f"  {line}" for line in policies.lines())]
+    print("\n".join([*report(environment, plan, shown), *compared, *verdict]))
+    if comment_file is not None:
+        with comment_file.open("a") as handle:
+            handle.write(comment(environment, shown, cost, policies))
+    return 0 if policies.holds else check.VIOLATED
+
+
+def comparison(layout: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> list[str]:
+    """What differs from the program and the stack file of another revision."""
+    with tempfile.TemporaryDirectory(prefix="revision-") as name:
+        folder = Path(name)
+        _unpack(layout.checkout, base, folder)
+        if environment not in environments(Layout(layout.root, folder)):
+            return ["", f"against {base}: there is no {environment} yet"]
+        # Charts that a stack file names by a folder are the same ones.
+        (folder / layout.root.name).symlink_to(layout.root)
+        try:
+            earlier = preview(layout, environment, folder)
+        except OperationError as error:
+            return ["", f"against {base}: nothing to compare, as {environment} has no preview there: {error}"]
+    return ["", f"against {base}", *(f"  {line}" for line in difference_lines(earlier["steps"], shown["steps"]))]
+
+
+def _unpack(checkout: Path, revision: str, folder: Path) -> None:
+    """The files of a revision. Raises OperationError for one that git does not know."""
+    # A revision that begins like an option must not become one.
+    archive = ["git", "archive", "--format=zip", "--end-of-options", revision]
+    done = subprocess.run(archive, cwd=checkout, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise OperationError(f"git has no revision {revision}: {done.stderr.decode().strip()}")
+    with zipfile.ZipFile(io.BytesIO(done.stdout)) as files:
+        files.extractall(folder)
+
+
+def environments(layout: Layout) -> list[str]:
+    """The stack files of the checkout, by their stacks' names."""
+    return sorted(path.name.split(".")[1] for path in layout.checkout.glob("Pulumi.*.yaml"))
+
+
+def known(layout: Layout, environment: str) -> None:
+    """Raises OperationError for an environment that has no stack file."""
+    there = environments(layout)
+    if environment not in there:
+        raise OperationError(f"there is no Pulumi.{environment}.yaml; environments: {', '.join(there)}")
+
+
+def preview(layout: Layout, environment: str, program: Path | None = None) -> dict[str, Any]:
+    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there.
+
+    `program` is a folder with another revision of the program and its stack files; the rehearsal stays this one.
+    """
+    source = program if program is not None else layout.checkout
+    with aside(layout) as rehearsal, tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+        own = _project(source, environment, Path(folder))
+        _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
+        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(source))
+        shown: dict[str, Any] = json.loads(_pulumi(rehearsal, "preview", "--json", *flags))
+        return shown
+
+
+def _project(checkout: Path, environment: str, folder: Path) -> Path:
+    """The project's description and the stack's configuration in a folder of their own, where the engine may write the
+    salt of an empty passphrase. How the real stack keeps its secrets stays behind: that needs the cloud's key service."""
+    shutil.copy(checkout / PROJECT_FILE, folder)
+    name = f"Pulumi.{environment}.yaml"
+    config = yaml.safe_load((checkout / name).read_text())["config"]
+    (folder / name).write_text(yaml.safe_dump({"config": config}))
+    return folder / name
+
+
+def _pulumi(rehearsal: Layout, *arguments: str) -> str:
+    """What pulumi prints. Raises OperationError with its last lines."""
+    command = ["pulumi", *arguments, "--non-interactive"]
+    done = lifecycle.run_inside(rehearsal, command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        lines = "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
+        raise OperationError(f"`pulumi {arguments[0]}` failed: {lines}")
+    return str(done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""The cluster's mode: what stands for a slice in each, and what Autopilot does not do.
+
+Sources: Google's comparison of Autopilot and Standard; "Deploy TPU workloads on GKE Autopilot"; the refusals of its admission
+and of its API ("Autopilot node pools cannot be accessed or modified").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from settings.accelerators import MINIMUM_GKE_AUTOPILOT
+from settings.capacity import CAPACITIES
+from settings.copies import distinct
+from settings.faults import MISSING, Described, Fault, Unsound, rule
+from settings.model import Settings, SliceSection
+from settings.names import is_zone, region_of
+from settings.shapes import is_autopilot
+
+
+@rule
+def check(settings: Settings) -> Iterator[Fault]:
+    autopilot = _is_autopilot(settings)
+    if autopilot:
+        yield from _region(settings)
+        yield from _default_pool(settings)
+        yield from _privileged(settings)
+    for index, section in distinct(settings.slices):
+        path = f"slices[{index}]"
+        yield from _slices(path, section, autopilot)
+        if autopilot:
+            yield from _scaled(path, section)
+            yield from _queued(path, section)
+            yield from _lent(path, section)
+
+
+def _is_autopilot(settings: Settings) -> bool | None:
+    """None while that is open."""
+    try:
+        return is_autopilot(settings)
+    except Unsound:
+        return None
+
+
+def floors(settings: Settings) -> Iterator[tuple[str, str]]:
+    """(version, what for): the GKE version that Autopilot needs."""
+    if is_autopilot(settings):
+        yield MINIMUM_GKE_AUTOPILOT, "TPU slices on Autopilot need (cluster.mode)"
+
+
+@rule
+def _slices(path: str, section: SliceSection, autopilot: bool | None) -> Iterator[Fault]:
+    if autopilot:
+        yield from _counted(path, section)
+    elif autopilot is False or (section.count is None and not section.pools):
+        yield from _named(path, section)
+
+
+@rule
+def _named(path: str, section: SliceSection) -> Iterator[Fault]:
+    """In a standard cluster a slice is a pool of ours."""
+    if section.count is not None:
+        remedy = "remove the key" if section.pools else "list one name for each in `pools`"
+        wanted = "nothing: in a standard cluster the slices are the pools that are listed"
+        yield Fault(f"{path}.count", section.count, wanted, f"{remedy}, or write cluster.mode: autopilot")
+    elif not section.pools and "pools" in section.model_fields_set:
+        yield Fault(f"{path}.pools", [], "at least one entry", "write at least one")
+    elif not section.pools:
+        yield Fault(f"{path}.pools", MISSING, "a value: this key must be set", "add `pools`")
+
+
+@rule
+def _counted(path: str, section: SliceSection) -> Iterator[Fault]:
+    """On Autopilot nobody but Google makes pools, and it names them."""
+    if section.pools:
+        remedy = "remove the key" if section.count is not None else f"write `count: {len(section.pools)}` in its place"
+        wanted = "no pools: Autopilot makes and names them when jobs need them"
+        yield Fault(f"{path}.pools", section.pools, wanted, remedy)
+    elif section.count is None:
+        wanted = "how many slices jobs may have at a time: on Autopilot there are no pools to count"
+        yield Fault(f"{path}.count", MISSING, wanted, "add `count`")
+
+
+@rule
+def _region(settings: Settings) -> Iterator[Fault]:
+    if is_zone(settings.location):
+        wanted = "a region: Autopilot clusters are regional"
+        yield Fault("location", settings.location, wanted, f"write {region_of(settings.location)}")
+
+
+@rule
+def _default_pool(settings: Settings) -> Iterator[Fault]:
+    if "default_pool" in settings.cluster.model_fields_set:
+        wanted = "no pool for system pods: Autopilot brings nodes for them by itself"
+        yield Fault("cluster.defaultPool", Described("a pool"), wanted, "remove the key")
+
+
+@rule
+def _privileged(settings: Settings) -> Iterator[Fault]:
+    for index, job in distinct(settings.workloads):
+        if "privileged" in vars(job) and job.privileged:
+            wanted = "false: Autopilot refuses the host's network and privileged containers"
+            yield Fault(f"workloads[{index}].privileged", True, wanted, "remove the key")
+
+
+@rule
+def _scaled(path: str, section: SliceSection) -> Iterator[Fault]:
+    if section.autoscaling is not None:
+        wanted = "nothing: on Autopilot every slice comes for its job and goes after it"
+        yield Fault(f"{path}.autoscaling", Described("bounds"), wanted, "remove the key")
+
+
+@rule
+def _queued(path: str, section: SliceSection) -> Iterator[Fault]:
+    """GKE's page on TPU workloads in Autopilot names flex-start and not queued provisioning, which is a flag of a pool."""
+    if CAPACITIES[section.capacity].queued:
+        wanted = "another kind: queued provisioning is a setting of node pools, and on Autopilot there are none of ours"
+        yield Fault(f"{path}.capacity", section.capacity, wanted, "write flex-start")
+
+
+@rule
+def _lent(path: str, section: SliceSection) -> Iterator[Fault]:
+    if section.max_run_duration is not None and not CAPACITIES[section.capacity].lent:
+        wanted = "nothing: on Autopilot only flex-start capacity has a longest run"
+        yield Fault(
+            f"{path}.maxRunDuration", section.max_run_duration, wanted, "remove the key, or write capacity: flex-start"
+        )

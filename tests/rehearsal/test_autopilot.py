@@ -1,0 +1,100 @@
+"""Tutorial A on Autopilot: the committed stack file's values in the rehearsal, from nothing to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from operations.promises import overlap, own_pools, waited_for
+from operations.timeline import POOL_LABEL
+from rehearsal import sandbox
+from tests.rehearsal.conftest import HERE, Checkout, until
+
+pytestmark = pytest.mark.rehearsal
+
+SHRINKS_S = 60.0
+OURS = ("project", "charts", "timeouts")
+"""What the rehearsal keeps of its own values."""
+
+
+def as_autopilot(config: dict[str, Any]) -> None:
+    """Autopilot's stack over the local one's surroundings."""
+    wanted: dict[str, Any] = yaml.safe_load((HERE / "Pulumi.autopilot.yaml").read_text())["config"]
+    kept = {key: value for key, value in config.items() if key.removeprefix("tpu-platform:") in OURS}
+    config.clear()
+    config.update({**wanted, **kept})
+
+
+@pytest.fixture(scope="module")
+def auto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    """A checkout of its own, so that the other rehearsals keep what they have."""
+    folder: Path = tmp_path_factory.mktemp("autopilot")
+    made = Checkout(folder)
+    made.config(as_autopilot)
+    yield made
+    subprocess.run(["make", "clean"], cwd=made.folder, capture_output=True, check=False, env=made.environment())
+
+
+def tpu_nodes(auto: Checkout) -> list[Any]:
+    return auto.cluster().list("/api/v1/nodes", labelSelector="cloud.google.com/gke-tpu-accelerator")
+
+
+def found(auto: Checkout) -> dict[str, Any]:
+    clusters: list[dict[str, Any]] = auto.google("/v1/projects/rehearsal-project/locations/-/clusters")["clusters"]
+    return clusters[0]
+
+
+def test_tutorial_a_keeps_its_promises(auto: Checkout) -> None:
+    done = auto.make("up")
+    assert "BROKEN" not in done.stdout
+    lines = auto.lines()
+    three, two, one = (lines[f"multislice-{n}slice"] for n in (3, 2, 1))
+    assert all(line.succeeded for line in (three, two, one))
+    assert [len(line.slices) for line in (three, two, one)] == [3, 2, 1]
+    assert all(own_pools(line) for line in (three, two, one))
+    assert all(pool.startswith("nap-") for line in (three, two, one) for pool in line.pools)
+    assert waited_for(two, three, 2)
+    assert waited_for(one, three, 1)
+    assert overlap(two, one)
+    assert three.nodes is not None and three.reserved is not None
+    assert three.nodes >= three.reserved, "no slice was there before a job had its quota"
+
+
+def test_the_cluster_is_autopilots_and_the_platform_asked_for_no_pool(auto: Checkout) -> None:
+    cluster = found(auto)
+    assert cluster["autopilot"]["enabled"] is True
+    account = cluster["autoscaling"]["autoprovisioningNodePoolDefaults"]["serviceAccount"]
+    assert account == "multislice-cluster-nodes@rehearsal-project.iam.gserviceaccount.com"
+    assert all(pool["name"].startswith("nap-") for pool in cluster["nodePools"])
+    assert {pool["config"]["serviceAccount"] for pool in cluster["nodePools"]} == {account}
+    assert {tuple(pool["config"]["tags"]) for pool in cluster["nodePools"]} == {("multislice-cluster-node",)}
+
+
+def test_slices_go_when_their_jobs_have_ended_and_the_controllers_nodes_stay(auto: Checkout) -> None:
+    until("the slices are gone", SHRINKS_S, lambda: not tpu_nodes(auto))
+    nodes = auto.cluster().list("/api/v1/nodes")
+    assert nodes
+    until(
+        "and their pools",
+        SHRINKS_S,
+        lambda: {p["name"] for p in found(auto)["nodePools"]} == {n["metadata"]["labels"][POOL_LABEL] for n in nodes},
+    )
+
+
+def test_a_preview_afterwards_finds_nothing_to_do(auto: Checkout) -> None:
+    assert auto.changes() == {}
+
+
+def test_a_refresh_finds_nothing_either(auto: Checkout) -> None:
+    auto.pulumi("preview", "--refresh", "--expect-no-changes")
+
+
+def test_down_leaves_nothing(auto: Checkout) -> None:
+    auto.make("down")
+    assert sandbox.first_process(auto.layout) is None
+    assert not list(auto.layout.clusters.iterdir())

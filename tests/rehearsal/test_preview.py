@@ -1,0 +1,95 @@
+"""`make preview ENV=...` of every shipped environment: by the real engine, offline, of nothing and leaving nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from operations.preview import environments
+from rehearsal import sandbox
+from rehearsal.layout import Layout
+from settings.cost import cost_of
+from settings.plan import Plan
+from tests.rehearsal.conftest import Checkout, plan_of
+
+pytestmark = pytest.mark.rehearsal
+
+ENVIRONMENTS = environments(Layout.default())
+PREVIEW_S = 15.0
+"""On two idle cores. A busy machine is given more, by what a process waits for a core there."""
+POOL = "gcp:container/nodePool:NodePool"
+
+
+def allowed_seconds() -> float:
+    """The bound, scaled by how many processes want a core beside ours (proc(5), loadavg)."""
+    runnable = float(Path("/proc/loadavg").read_text().split()[0])
+    return PREVIEW_S * max(1.0, runnable)
+
+
+@pytest.fixture(scope="module")
+def tools(checkout: Checkout) -> Checkout:
+    checkout.make("tools")
+    return checkout
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_environment_previews_offline_and_in_time(tools: Checkout, environment: str, tmp_path: Path) -> None:
+    files = {path: path.read_bytes() for path in tools.folder.glob("Pulumi*.yaml")}
+    shown, started = tmp_path / "preview.json", time.monotonic()
+    done = tools.make("preview", f"ENV={environment}", f"ARGS=--json {shown}")
+    assert time.monotonic() - started < allowed_seconds()
+    plan = plan_of(tools.layout, environment)
+    steps = json.loads(shown.read_text())["steps"]
+    assert {step["op"] for step in steps} == {"create"}
+    pools = {step["newState"]["inputs"]["name"] for step in steps if step["newState"]["type"] == POOL}
+    assert pools == {"default-pool", *(pool.name for pool in plan.pools)}
+    assert_shows_cost(done.stdout, plan)
+    assert {path: path.read_bytes() for path in tools.folder.glob("Pulumi*.yaml")} == files
+    assert sandbox.first_process(tools.layout) is None
+    assert not list(tools.layout.stacks.rglob("*.json"))
+
+
+def assert_shows_cost(printed: str, plan: Plan) -> None:
+    rows = [re.split(r" {2,}", line.strip()) for line in printed.splitlines()]
+    shown = {row[0]: row[1:4] for row in rows if len(row) == 5}
+    cost = cost_of(plan)
+    for label, amount in (("at minimum, a day", cost.minimum), ("at full scale, a day", cost.full)):
+        assert shown[label] == [str(amount.chips), str(amount.hosts), str(amount.chips * 24)]
+
+
+def test_no_credential_is_in_reach_of_a_preview(tools: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever points at a real account would fail the preview if anything followed it."""
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "somebodys-project")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "gs://somebodys-state")
+    monkeypatch.setenv("PULUMI_ACCESS_TOKEN", "pul-somebodys")
+    monkeypatch.setenv("KUBECONFIG", "/nowhere/kubeconfig")
+    assert "create:" in tools.make("preview", "ENV=dev").stdout
+
+
+def test_another_revision_is_compared_with(tools: Checkout) -> None:
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *words], cwd=tools.folder, check=True, capture_output=True)
+    path = tools.folder / "Pulumi.staging.yaml"
+    before = path.read_text()
+    path.write_text(before.replace("pools: [dws-1]", "pools: [dws-1, dws-2]"))
+    try:
+        printed = tools.make("preview", "ENV=staging", "BASE=HEAD").stdout
+    finally:
+        path.write_text(before)
+    rows = [line.split() for line in printed.split("against HEAD\n")[1].splitlines()]
+    assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
+    assert {row[0] for row in rows} == {"create", "change"}
+
+
+def test_an_environment_of_nobodys_is_told_which_there_are(tools: Checkout) -> None:
+    done = tools.make("preview", "ENV=produ", check=False)
+    assert done.returncode != 0
+    assert ", ".join(ENVIRONMENTS) in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,185 @@
+"""The documents that are made from the program and its tests: `make docs`. Each is current or a test fails."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from conftest import BOTH, plan_with, run_platform  # noqa: E402
+from engine import Recording, Registered, record  # noqa: E402
+from faulty import only_fault  # noqa: E402
+from upgrades import KNOWN, with_new  # noqa: E402
+
+from settings.faults import NAMESPACE, Fault  # noqa: E402
+from settings.plan import plan_from  # noqa: E402
+
+MADE = "<!-- Made by `make docs`. Do not edit. -->"
+
+# -- bad inputs -------------------------------------------------------------------------------------------------------
+
+BAD_INPUTS = f"""# Bad inputs, and what is said about them
+
+{MADE}
+
+Each row is a test: a configuration with this one mistake, and the report it gives. All faults of a file are reported
+together, before anything is created. The key is below `{NAMESPACE}:`.
+"""
+
+
+def bad_inputs() -> str:
+    """Every case of the tests of faults, by test module."""
+    parts = [BAD_INPUTS]
+    for path in sorted((ROOT / "tests/unit").glob("test_*faults.py")):
+        module = importlib.import_module(path.stem)
+        rows = [_row(name, only_fault(values)) for name, values in faulty_values(module)]
+        title = str(module.__doc__).strip().splitlines()[0].rstrip(".")
+        parts.append("\n".join([f"## {title} ({len(rows)})", "", *_HEAD, *rows, ""]))
+    return "\n".join(parts)
+
+
+_HEAD = ("| mistake | key | got | wanted | fix |", "|---|---|---|---|---|")
+
+
+def faulty_values(module: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(name, values of a stack file) of each case. A module whose cases state less than a whole file completes them."""
+    complete: Callable[[dict[str, Any]], dict[str, Any]] = getattr(module, "complete", lambda values: values)
+    for name, values, *_ in module.CASES:
+        yield name, complete(values)
+
+
+def _row(name: str, fault: Fault) -> str:
+    key, got, wanted, fix = (line.strip() for line in str(fault).splitlines())
+    cells = (name, key.removeprefix(fault.prefix), *(text.split(":", 1)[1].strip() for text in (got, wanted, fix)))
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the development environment's stack file, as a user would make it."""
+
+    title: str
+    text: str
+    before: str
+    after: str
+    """Stands in place of `before`, which stands in the file once."""
+
+    def of(self, content: str) -> str:
+        """A stack file with the change made."""
+        assert content.count(self.before) == 1, self.title
+        return content.replace(self.before, self.after)
+
+
+CHANGES = (
+    Change(
+        "A fourth slice",
+        "One more name in `pools` is one more slice of the same shape. The quota follows; the other pools stay.",
+        "pools: [nodepool1, nodepool2, nodepool3]",
+        "pools: [nodepool1, nodepool2, nodepool3, nodepool4]",
+    ),
+    Change(
+        "Another generation",
+        "A slice of TPU v5p beside the others, there while a job uses it, with a queue of its own.",
+        "  tpu-platform:queues:\n",
+        "    - {flavor: v5p, machineType: ct5p-hightpu-4t, topology: 2x2x2, zone: us-central1-a, pools: [v5p-pool],\n"
+        "       autoscaling: {min: 0}}\n"
+        "  tpu-platform:queues:\n"
+        "    - {clusterQueue: v5p-cluster-queue, localQueue: v5p-queue, flavors: [v5p]}\n",
+    ),
+)
+
+CHANGED = f"""# Changing a platform
+
+{MADE}
+
+What a change of a stack file does, shown on `Pulumi.dev.yaml`: the lines that change, and what the program then asks for
+of a stack that is up. A test makes the same changes in the rehearsal, where the engine's own preview must say the same.
+"""
+
+
+def changes() -> str:
+    content = (ROOT / "Pulumi.dev.yaml").read_text()
+    return "\n".join([CHANGED, *(_section(change, content) for change in CHANGES)])
+
+
+def _section(change: Change, content: str) -> str:
+    lines = [content.splitlines(), change.of(content).splitlines()]
+    diff = [
+        line for line in difflib.unified_diff(*lines, n=1, lineterm="") if not line.startswith(("---", "+++", "@@"))
+    ]
+    return "\n".join([
+        f"## {change.title}", "", change.text, "",
+        "```diff", *diff, "```", "",
+        "```", *(f"{step.operation:<8}{step.type:<52}{step.name}" for step in steps_of(change, content)), "```", "",
+    ])  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class Step:
+    operation: str
+    type: str
+    name: str
+
+
+def steps_of(change: Change, content: str) -> list[Step]:
+    """What a change makes of a stack that is up: by the program's requests, before and after."""
+    before, after = ({r.urn: r for r in recorded(text).resources} for text in (content, change.of(content)))
+    steps = [Step("create", r.type, r.name) for urn, r in after.items() if urn not in before]
+    steps += [Step("delete", r.type, r.name) for urn, r in before.items() if urn not in after]
+    steps += [
+        Step(_operation(before[u], r), r.type, r.name)
+        for u, r in after.items()
+        if u in before and differs(before[u], r)
+    ]
+    return sorted(steps)
+
+
+def differs(before: Registered, after: Registered) -> bool:
+    return before.inputs != after.inputs
+
+
+def _operation(before: Registered, after: Registered) -> str:
+    """Whether what changed is among what the program says to replace for."""
+    changed = {key for key in {*before.inputs, *after.inputs} if before.inputs.get(key) != after.inputs.get(key)}
+    return "replace" if changed & {path.split(".")[0] for path in after.replace_on_changes} else "update"
+
+
+def recorded(content: str) -> Recording:
+    config = yaml.safe_load(content)["config"]
+    flat = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    plan = plan_from(flat, None)
+    return record(lambda: run_platform(plan))
+
+
+# -- all --------------------------------------------------------------------------------------------------------------
+
+DOCUMENTS: dict[str, Callable[[], str]] = {"docs/bad-inputs.md": bad_inputs, "docs/changes.md": changes}
+
+
+def urns() -> str:
+    """The list of what stacks in the field know their resources by, with what has come (`test_upgrade.py`)."""
+    return with_new(record(lambda: run_platform(plan_with(**BOTH))))
+
+
+def main() -> int:
+    for path, make in DOCUMENTS.items():
+        (ROOT / path).write_text(make())
+    KNOWN.write_text(urns())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""The offline preview's own decisions: what is copied, which environments there are, what the policies say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import TUTORIAL
+
+from operations import preview
+from operations.engine import OperationError
+from rehearsal.layout import Layout
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Layout:
+    (tmp_path / "Pulumi.yaml").write_text("name: tpu-platform\n")
+    guarded = {
+        "secretsprovider": "gcpkms://somebodys-key",
+        "encryptedkey": "x",
+        "config": {"tpu-platform:project": "p"},
+    }
+    (tmp_path / "Pulumi.prod.yaml").write_text(yaml.safe_dump(guarded))
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {}\n")
+    return Layout(tmp_path / ".rehearsal", tmp_path)
+
+
+def test_the_environments_are_the_stack_files(checkout: Layout) -> None:
+    assert preview.environments(checkout) == ["dev", "prod"]
+    with pytest.raises(OperationError, match=r"no Pulumi\.production\.yaml; environments: dev, prod"):
+        preview.known(checkout, "production")
+
+
+def test_no_key_of_the_cloud_is_taken_along(checkout: Layout, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    own = preview._project(checkout.checkout, "prod", folder)
+    assert yaml.safe_load(own.read_text()) == {"config": {"tpu-platform:project": "p"}}
+    assert sorted(path.name for path in folder.iterdir()) == ["Pulumi.prod.yaml", "Pulumi.yaml"]
+
+
+def test_an_existing_cluster_is_not_previewed_from_nothing(checkout: Layout) -> None:
+    cluster = {"name": "theirs", "existing": True}
+    values = {f"tpu-platform:{key}": value for key, value in {**TUTORIAL, "cluster": cluster}.items()}
+    (checkout.checkout / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": values}))
+    with pytest.raises(OperationError, match="existing cluster theirs"):
+        preview.run(checkout, "dev")
+    assert not checkout.root.exists()

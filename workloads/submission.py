@@ -1,0 +1,52 @@
+"""A job's way into its queue, the same for every kind of job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from pulumi_kubernetes.apiextensions import CustomResource
+
+from components.gate import WebhookGate
+from components.options import child
+from components.turn import Turn
+from settings.model import TimeoutsSection
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a job waits for: the webhook that admits it, its turn, and `after`: its queue and the jobs that it follows.
+
+    What a user sees of a job that follows others: `up` stands at it until Kueue has admitted those, for at most
+    `timeouts.admission`. When that is over, `up` fails at this job with Kueue's reason; the others stay queued, and the
+    next `up` goes on waiting.
+    """
+
+    gate: WebhookGate
+    turn: Turn
+    timeouts: TimeoutsSection
+    after: Sequence[pulumi.Resource]
+
+
+def submitted(
+    parent: pulumi.Resource, name: str, manifest: Mapping[str, Any], submission: Submission, replaced_on: Sequence[str]
+) -> CustomResource:
+    """The job as a resource; a change of `replaced_on` (the engine's names of properties) is another job in its place."""
+    return CustomResource(
+        name,
+        api_version=manifest["apiVersion"],
+        kind=manifest["kind"],
+        metadata=manifest["metadata"],
+        spec=manifest["spec"],
+        opts=child(
+            parent,
+            submission.after,
+            submission.timeouts.admission,
+            submission.timeouts.deletion,
+            hooks=submission.turn.binding(submission.gate.binding()),
+            replace_on_changes=replaced_on,
+            delete_before_replace=True,
+        ),
+    )
