@@ -146,10 +146,23 @@ def test_a_guarded_stack_is_private_protected_and_says_whose_bill_it_is(name: st
 def test_a_guarded_stack_tries_its_reservation_first_and_then_queues(name: str, checkout: Path) -> None:
     plan = plan_of(ROOT / f"Pulumi.{name}.yaml", checkout)
     kinds = {section.flavor: section.capacity for section in plan.settings.slices}
-    training = next(queue for queue in plan.queues if queue.cluster_queue == "training")
-    tried = [kinds[flavor.name] for flavor in training.flavors if flavor.name in kinds]
-    assert tried == ["reservation", "queued"]
+    tried = [[kinds[flavor.name] for flavor in queue.flavors if flavor.name in kinds] for queue in plan.queues]
+    reserved = [order for order in tried if "reservation" in order]
+    assert reserved
+    assert all(order == ["reservation", "queued"] for order in reserved)
     assert len(plan.pools) > 2
+
+
+def test_the_teams_of_production_own_all_its_chips_of_both_plans_between_them(checkout: Path) -> None:
+    plan = plan_of(ROOT / "Pulumi.prod.yaml", checkout)
+    assert len(plan.settings.teams) >= 2
+    for flavor in ("reserved", "dws"):
+        there = sum(p.shape.chips for p, s in zip(plan.pools, flavors_of(plan), strict=True) if s == flavor)
+        assert sum(team.flavors[flavor].chips for team in plan.settings.teams) == there
+
+
+def flavors_of(plan: Plan) -> list[str]:
+    return [section.flavor for section in plan.settings.slices for _ in section.pools]
 
 
 @pytest.mark.parametrize("name", GUARDED)

@@ -13,7 +13,7 @@ from tests.rehearsal.conftest import HERE, Checkout
 
 sys.path.append(str(HERE / "tests" / "unit"))
 
-from documents import CHANGES, Change, Step, steps_of
+from documents import CHANGES, DEV, Change, Step, steps_of
 
 pytestmark = pytest.mark.rehearsal
 
@@ -50,11 +50,11 @@ def test_the_stack_is_still(platform: Checkout) -> None:
     assert previewed(platform) == []
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.title)
+@pytest.mark.parametrize("change", [c for c in CHANGES if c.file == DEV], ids=lambda change: change.title)
 def test_the_engine_previews_what_the_document_says(platform: Checkout, change: Change) -> None:
     path: Path = platform.folder / STACK
     before = path.read_text()
-    documented = steps_of(change, (HERE / "Pulumi.dev.yaml").read_text())
+    documented = steps_of(change)
     path.write_text(change.of(before))
     try:
         assert previewed(platform) == documented

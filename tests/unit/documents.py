@@ -67,15 +67,23 @@ def _row(name: str, fault: Fault) -> str:
 # -- changes ----------------------------------------------------------------------------------------------------------
 
 
+DEV = "Pulumi.dev.yaml"
+
+
 @dataclass(frozen=True)
 class Change:
-    """A change of the development environment's stack file, as a user would make it."""
+    """A change of a stack file, as a user would make it."""
 
     title: str
     text: str
     before: str
     after: str
     """Stands in place of `before`, which stands in the file once."""
+    file: str = DEV
+
+    @property
+    def content(self) -> str:
+        return (ROOT / self.file).read_text()
 
     def of(self, content: str) -> str:
         """A stack file with the change made."""
@@ -99,31 +107,39 @@ CHANGES = (
         "  tpu-platform:queues:\n"
         "    - {clusterQueue: v5p-cluster-queue, localQueue: v5p-queue, flavors: [v5p]}\n",
     ),
+    Change(
+        "Another team",
+        "A third team gets its part of the chips out of another's: a namespace, a queue, a ceiling and\n"
+        "the members' rights come with it. Jobs that run stay, and give back what is no longer their team's when it is asked for.",
+        "        reserved: {chips: 32}\n        dws: {chips: 16}\n",
+        "        reserved: {chips: 16}\n        dws: {chips: 16}\n"
+        "    - name: safety\n      members: {groups: [tpu-safety@example.com]}\n      flavors: {reserved: {chips: 16}}\n",
+        "Pulumi.prod.yaml",
+    ),
 )
 
 CHANGED = f"""# Changing a platform
 
 {MADE}
 
-What a change of a stack file does, shown on `Pulumi.dev.yaml`: the lines that change, and what the program then asks for
-of a stack that is up. A test makes the same changes in the rehearsal, where the engine's own preview must say the same.
+What a change of a stack file does: the lines that change, and what the program then asks for of a stack that is up. A test
+makes those of `{DEV}` in the rehearsal, where the engine's own preview must say the same.
 """
 
 
 def changes() -> str:
-    content = (ROOT / "Pulumi.dev.yaml").read_text()
-    return "\n".join([CHANGED, *(_section(change, content) for change in CHANGES)])
+    return "\n".join([CHANGED, *(_section(change) for change in CHANGES)])
 
 
-def _section(change: Change, content: str) -> str:
-    lines = [content.splitlines(), change.of(content).splitlines()]
+def _section(change: Change) -> str:
+    lines = [change.content.splitlines(), change.of(change.content).splitlines()]
     diff = [
         line for line in difflib.unified_diff(*lines, n=1, lineterm="") if not line.startswith(("---", "+++", "@@"))
     ]
     return "\n".join([
-        f"## {change.title}", "", change.text, "",
+        f"## {change.title}", "", change.text, f"In `{change.file}`:", "",
         "```diff", *diff, "```", "",
-        "```", *(f"{step.operation:<8}{step.type:<52}{step.name}" for step in steps_of(change, content)), "```", "",
+        "```", *(f"{step.operation:<8}{step.type:<70}{step.name}" for step in steps_of(change)), "```", "",
     ])  # fmt: skip
 
 
@@ -134,9 +150,11 @@ class Step:
     name: str
 
 
-def steps_of(change: Change, content: str) -> list[Step]:
+def steps_of(change: Change) -> list[Step]:
     """What a change makes of a stack that is up: by the program's requests, before and after."""
-    before, after = ({r.urn: r for r in recorded(text).resources} for text in (content, change.of(content)))
+    before, after = (
+        {r.urn: r for r in recorded(text).resources} for text in (change.content, change.of(change.content))
+    )
     steps = [Step("create", r.type, r.name) for urn, r in after.items() if urn not in before]
     steps += [Step("delete", r.type, r.name) for urn, r in before.items() if urn not in after]
     steps += [
