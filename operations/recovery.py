@@ -44,9 +44,9 @@ _GOOGLE_IDS: dict[str, str] = {
 }
 """Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
 creating one that exists is no error."""
-_DONE_LATER = {"gcp:container/cluster:Cluster": "removeDefaultNodePool"}
-"""What a provider does when the object is there already, by the property that asks for it. Left out of the state of an object
-that was taken over, it differs, and the next `up` does it."""
+REMOVES_POOL = "removeDefaultNodePool"
+"""What the provider does when a cluster is there already, by the property that asks for it. Left out of the state of one that
+was taken over, it differs, and the next `up` does it. (The provider leaves it out of one whose creation was cancelled.)"""
 
 
 def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -69,7 +69,8 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
             f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
         )
     lost = existing(engine, wanted_at_google(engine, say))
-    lost = [resource for resource in lost if resource["urn"] not in {other["urn"] for other in found}]
+    noted_too, foreign = {resource["urn"] for resource in found}, googles_own([*resources, *found, *lost])
+    lost = [resource for resource in lost if resource["urn"] not in noted_too and resource["id"] not in foreign]
     if lost:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
@@ -116,9 +117,16 @@ def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[st
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
     """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
-    undone = _DONE_LATER.get(resource["type"])
-    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != undone}
+    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != REMOVES_POOL}
     return {**resource, "id": id_, "custom": True, "outputs": outputs}
+
+
+def googles_own(resources: Iterable[dict[str, Any]]) -> set[str]:
+    """The ids of the pools that Google made with a cluster and that its provider has not come to remove yet: a pool of the
+    program's own of that name is another one, still to be made."""
+    clusters = [resource for resource in resources if resource["type"] == CLUSTER]
+    undone = [c for c in clusters if c["inputs"].get(REMOVES_POOL) and not c["outputs"].get(REMOVES_POOL)]
+    return {f"{cluster['id']}/nodePools/default-pool" for cluster in undone}
 
 
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
