@@ -84,6 +84,7 @@ class Cluster(pulumi.ComponentResource):
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
             master_authorized_networks_config=_authorized_networks(section),
+            authenticator_groups_config=_security_group(section.security_group),
             **_network_inputs(args),
             **(_autopilot_inputs(args) if autopilot else _standard_inputs(args)),
             opts=child(
@@ -205,6 +206,10 @@ def _authorized_networks(section: ClusterSection) -> container.ClusterMasterAuth
         for cidr in section.authorized_networks
     ]
     return container.ClusterMasterAuthorizedNetworksConfigArgs(cidr_blocks=blocks)
+
+
+def _security_group(group: str | None) -> container.ClusterAuthenticatorGroupsConfigArgs | None:
+    return container.ClusterAuthenticatorGroupsConfigArgs(security_group=group) if group is not None else None
 
 
 def _network_inputs(args: ClusterArgs) -> dict[str, object]:

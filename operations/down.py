@@ -49,6 +49,8 @@ def run(layout: Layout) -> int:
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     found, before = given.present(layout), given.remembered(layout)
+    policies = lifecycle.google(layout, "GET", "/_rehearsal/state")["policies"]
+    found["iam bindings"] = in_force(found["iam bindings"], policies)
     lifecycle.down(layout)
     kept = given.beyond(found, given.beyond(found, before))
     return report(given.beyond(found, before), processes(layout), kept)
@@ -91,6 +93,22 @@ def foreign_jobs(
         for owner in w["metadata"].get("ownerReferences", [])
     ]
     return sorted(set(owners) - own)
+
+
+def in_force(bindings: Sequence[str], policies: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Of bindings (`RESOURCE: ROLE`), those that have a member.
+
+    An account that somebody deleted beside the stack stays in the policies as `deleted:serviceAccount:...`: it grants nothing,
+    the bindings of an account made again by the same name are others, and Google removes it within 60 days
+    (cloud.google.com/iam/docs/service-accounts-delete-undelete).
+    """
+    gone = {
+        f"{name}: {binding['role']}"
+        for name, policy in policies.items()
+        for binding in policy["bindings"]
+        if all(member.startswith("deleted:") for member in binding["members"])
+    }
+    return [binding for binding in bindings if binding not in gone]
 
 
 def processes(layout: Layout) -> list[str]:

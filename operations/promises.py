@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from operations.timeline import JobLine
-from settings.plan import Plan, RayJobPlan
+from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.queue_plan import FlavorPlan, QueuePlan
 
 
@@ -23,9 +23,10 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     by_name = {line.name: line for line in lines}
     made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
     made += [Promise(_own_pools_text(line), own_pools(line)) for line in lines]
-    chips = {job.name: job.slices * job.shape.chips for job in plan.jobs}
-    after = {job.name: job.after for job in plan.jobs}
-    flavors = {job.name: _flavor_of(plan, job.queue, job.namespace, job.shape) for job in plan.jobs}
+    jobs = {job.name: job for job in plan.jobs if _in_turn(plan, job)}
+    chips = {name: job.slices * job.shape.chips for name, job in jobs.items()}
+    after = {name: [other for other in job.after if other in jobs] for name, job in jobs.items()}
+    flavors = {name: _flavor_of(plan, job.queue, job.namespace, job.shape) for name, job in jobs.items()}
     made += _turns(after, chips, flavors, by_name)
     for job in plan.ray_jobs:
         made += _ray(plan, job, by_name)
@@ -35,6 +36,14 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
 def _own_pools_text(line: JobLine) -> str:
     each = "its slice" if line.wanted == 1 else f"each of its {line.wanted} slices"
     return f"{line.name}: {each} had a pool of its own"
+
+
+def _in_turn(plan: Plan, job: JobPlan) -> bool:
+    """Whether a job's turn follows from its order and the quota alone: not where it can fall to another flavor, borrow or
+    be lent, evict or be evicted."""
+    queue = queue_of(plan, job.queue, job.namespace)
+    alike = [flavor for flavor in queue.flavors if flavor.shape == job.shape]
+    return len(alike) == 1 and queue.cohort is None and queue.preemption is None
 
 
 def _flavor_of(plan: Plan, queue: str, namespace: str, shape: object) -> FlavorPlan:

@@ -44,9 +44,9 @@ _GOOGLE_IDS: dict[str, str] = {
 }
 """Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
 creating one that exists is no error."""
-_DONE_LATER = {"gcp:container/cluster:Cluster": "removeDefaultNodePool"}
-"""What a provider does when the object is there already, by the property that asks for it. Left out of the state of an object
-that was taken over, it differs, and the next `up` does it."""
+REMOVES_POOL = "removeDefaultNodePool"
+"""What the provider does when a cluster is there already, by the property that asks for it. Left out of the state of one that
+was taken over, it differs, and the next `up` does it. (The provider leaves it out of one whose creation was cancelled.)"""
 
 
 def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -69,7 +69,8 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
             f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
         )
     lost = existing(engine, wanted_at_google(engine, say))
-    lost = [resource for resource in lost if resource["urn"] not in {other["urn"] for other in found}]
+    noted_too, foreign = {resource["urn"] for resource in found}, googles_own([*resources, *found, *lost])
+    lost = [resource for resource in lost if resource["urn"] not in noted_too and resource["id"] not in foreign]
     if lost:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
@@ -116,18 +117,32 @@ def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[st
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
     """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
-    undone = _DONE_LATER.get(resource["type"])
-    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != undone}
+    outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != REMOVES_POOL}
     return {**resource, "id": id_, "custom": True, "outputs": outputs}
 
 
+def googles_own(resources: Iterable[dict[str, Any]]) -> set[str]:
+    """The ids of the pools that Google made with a cluster and that its provider has not come to remove yet: a pool of the
+    program's own of that name is another one, still to be made."""
+    clusters = [resource for resource in resources if resource["type"] == CLUSTER]
+    undone = [c for c in clusters if c["inputs"].get(REMOVES_POOL) and not c["outputs"].get(REMOVES_POOL)]
+    return {f"{cluster['id']}/nodePools/default-pool" for cluster in undone}
+
+
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """What the next `up` would create at Google, in its order, without what is not known before it."""
+    """What the next `up` would create at Google, in its order, without what is not known before it.
+
+    A preview that fails counts as far as it came: what can fail in it is what is asked of the cluster, whose controllers may not
+    be ready yet, and the queues and jobs come after all that is made at Google.
+    """
     previewed = engine.run("preview", "--json", quiet=True, check=False)
-    if previewed.returncode != 0:
-        say("  no preview can be made, so what Google has of a lost creation is not looked for")
+    try:
+        steps = json.loads(previewed.stdout)["steps"]
+    except (ValueError, KeyError):
+        say(
+            f"  what Google has of a lost creation is not looked for: no preview can be made: {previewed.stderr.strip()}"
+        )
         return []
-    steps = json.loads(previewed.stdout)["steps"]
     created = [
         step["newState"] for step in steps if step["op"] == "create" and step["newState"]["type"].startswith("gcp:")
     ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from settings.copies import distinct, places
-from settings.faults import MISSING, Described, Fault, rule, unknown_names
+from settings.faults import MISSING, Described, Fault, rule
 from settings.model import QueueSection, Settings, SliceSection
 from settings.queue_plan import sections_of
+from settings.queue_rules import flavor_names
 from settings.shapes import sound_shape
 from settings.sharing import TEAMS, chips_left, shares_fairly
 from settings.team_model import LimitSection, PreemptionSection
@@ -45,13 +46,16 @@ def _alone(path: str, queue: QueueSection) -> Iterator[Fault]:
 @rule
 def _limited(path: str, queue: QueueSection, settings: Settings) -> Iterator[Fault]:
     by_name = {section.flavor: section for section in sections_of(queue, settings)}
-    named = [(f"{path}.limits.{flavor}", flavor) for flavor in queue.limits]
-    yield from unknown_names(named, list(by_name), "a flavor of this queue")
+    known = flavor_names(settings)
+    for flavor in queue.limits:
+        if flavor in known and flavor not in by_name:
+            wanted = f"a flavor of this queue: {', '.join(by_name)}"
+            yield Fault(f"{path}.limits.{flavor}", flavor, wanted, "remove it, or list it in the queue's flavors")
     for flavor, limit in queue.limits.items():
         if flavor in by_name:
             section = by_name[flavor]
             yield from whole_slices(f"{path}.limits.{flavor}", limit, ("borrow", "lend"), section)
-            yield from lent(f"{path}.limits.{flavor}", limit, chips_left(section, settings))
+            yield from lent(f"{path}.limits.{flavor}", limit, chips_left(section, settings), section)
 
 
 @rule
@@ -67,9 +71,10 @@ def whole_slices(path: str, limit: LimitSection, keys: tuple[str, ...], section:
 
 
 @rule
-def lent(path: str, limit: LimitSection, own: int) -> Iterator[Fault]:
+def lent(path: str, limit: LimitSection, own: int, section: SliceSection) -> Iterator[Fault]:
     """Kueue refuses to lend what is not there."""
-    if limit.lend is not None and limit.lend > own:
+    whole = own % sound_shape(section).chips == 0
+    if whole and limit.lend is not None and limit.lend > own:
         yield Fault(f"{path}.lend", limit.lend, f"at most {own}, its own chips", f"write {own}, or remove the key")
 
 

@@ -10,7 +10,7 @@ from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
 from settings.queue_plan import queue_of_flavor
-from settings.queue_rules import unknown_flavors
+from settings.queue_rules import flavor_names, unknown_flavors
 from settings.shapes import count_of, is_queued, machine_of, slices_of, sound_shape
 from settings.sharing import TEAMS, most_of_queue, most_of_team
 
@@ -76,6 +76,8 @@ def _team(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault
     """A job is in its team's queue, which must have something of the flavor, or in the one queue over the flavor."""
     flavor = _section(job, settings)[1].flavor
     having = [team.name for team in settings.teams if flavor in team.flavors]
+    if any(not set(team.flavors) <= set(flavor_names(settings)) for team in settings.teams):
+        return
     if job.team is None and having and queue_of_flavor(flavor, settings) is None:
         wanted = f"one of {', '.join(having)}: teams have all of {flavor}, and no queue gives it out"
         yield Fault(f"{path}.team", MISSING, wanted, f"write {having[0]}")
@@ -102,7 +104,10 @@ def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> in
 def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     index, section = _section(job, settings)
     count = count_of(section)
-    if job.slices > count:
+    shared = list(_share(path, job, section, settings)) if job.slices > count else []
+    if shared:
+        yield from shared
+    elif job.slices > count:
         has = f"has {count} pools, one slice each" if section.pools else f"counts {count}"
         more = f"list {job.slices - count} more names in slices[{index}].pools"
         more = more if section.pools else f"raise slices[{index}].count to {job.slices}"

@@ -64,6 +64,8 @@ class ClusterSection(Section):
     private_endpoint: bool = False
     """No public address: the control plane is reached from the network, and from what is peered with it, only. Then
     `pulumi up` must run there too."""
+    security_group: str | None = None
+    """The group that holds the groups of teams: GKE looks at no other ones ("Google Groups for RBAC")."""
 
 
 class GivenNetwork(Section):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from settings.copies import copies, distinct, places
-from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
+from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import Settings
 
 _SYSTEM = "system-"
@@ -39,4 +39,8 @@ def _named(settings: Settings) -> Iterator[Fault]:
         *places("ray.jobs[{}].priority", distinct(settings.ray.jobs), "priority"),
     ]
     named = [(path, name) for path, name in jobs if name is not None]
+    if named and not settings.priorities:
+        names = ", ".join(dict.fromkeys(name for _, name in named))
+        yield Fault("priorities", MISSING, f"the priorities that jobs name: {names}", "add them, each with its `value`")
+        return
     yield from unknown_names(named, known, "a priority in priorities", "add it to priorities")

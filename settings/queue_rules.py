@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from settings.copies import copies, distinct, places
 from settings.faults import MISSING, Described, Fault, Unsound, duplicates, rule, unknown_names
@@ -78,8 +79,8 @@ def _flavors(entries: Entries, settings: Settings) -> Iterator[Fault]:
     """Names that are unknown are told with those in jobs (`job_rules.py`)."""
     known = list(dict.fromkeys(section.flavor for section in settings.slices))
     for path, flavors in places("queues[{}].flavors", entries, "flavors"):
-        if flavors is None and len(settings.queues) > 1:
-            count = len(settings.queues)
+        if flavors is None and len(entries) > 1:
+            count = len(entries)
             wanted = f"the flavors that this queue gives out, of {', '.join(known)}: there are {count} queues"
             yield Fault(path, MISSING, wanted, "list them in the order in which they are to be tried")
         if flavors == []:
@@ -122,15 +123,21 @@ def _given_out(entries: Entries, settings: Settings) -> Iterator[Fault]:
 @rule
 def unknown_flavors(settings: Settings) -> Iterator[Fault]:
     """Flavors that queues, teams and jobs name and that are not in `slices`."""
-    queues = places("queues[{}].flavors", distinct(settings.queues), "flavors")
+    queues = distinct(settings.queues)
+    lists = places("queues[{}].flavors", queues, "flavors")
     named = [
-        (f"{path}[{j}]", name) for path, names in queues for j, name in enumerate(names if names is not None else [])
+        (f"{path}[{j}]", name) for path, names in lists for j, name in enumerate(names if names is not None else [])
     ]
-    teams = places("teams[{}].flavors", distinct(settings.teams), "flavors")
-    named += [(f"{path}.{name}", name) for path, parts in teams for name in parts]
     jobs = places("workloads[{}].flavor", enumerate(settings.workloads), "flavor")
     named += [(path, name) for path, name in jobs if name is not None]
-    yield from unknown_names(named, flavor_names(settings), "a flavor in slices")
+    maps = [
+        *places("queues[{}].limits", queues, "limits"),
+        *places("teams[{}].flavors", distinct(settings.teams), "flavors"),
+    ]
+    keys = [(f"{path}.{name}", name) for path, names in maps for name in names]
+    for fault in unknown_names([*named, *keys], flavor_names(settings), "a flavor in slices"):
+        is_key = fault.path in dict(keys)
+        yield replace(fault, remedy=fault.remedy.replace("write ", "call it ", 1)) if is_key else fault
 
 
 @rule

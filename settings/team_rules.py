@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from settings.cohort_rules import lent, whole_slices
 from settings.copies import copies, distinct, places
-from settings.faults import Fault, duplicates, listed, rule
+from settings.faults import MISSING, Fault, duplicates, listed, rule
 from settings.model import Settings, SliceSection
 from settings.queue_rules import namespace_of_system
 from settings.shapes import chips_of
@@ -14,6 +14,7 @@ from settings.team_model import TeamSection
 
 Entries = list[tuple[int, TeamSection]]
 
+_SECURITY_GROUP = "gke-security-groups@"
 _NOT_A_TEAM = ("system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:masters")
 """Kubernetes' own groups, with everybody in them, or with those who may do everything anyway."""
 
@@ -25,6 +26,7 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _names(entries, settings)
     yield from _namespaces(entries, settings)
     yield from _sums(settings)
+    yield from _security_group(entries, settings)
     for index, team in entries:
         yield from _parts(f"teams[{index}]", team, settings)
         yield from _members(f"teams[{index}].members", team)
@@ -64,6 +66,21 @@ def _namespaces(entries: Entries, settings: Settings) -> Iterator[Fault]:
 
 
 @rule
+def _security_group(entries: Entries, settings: Settings) -> Iterator[Fault]:
+    """GKE asks Google for the groups of a user only inside of one group, whose name it prescribes."""
+    group = settings.cluster.security_group
+    members = [name for _, team in entries for name in team.members.groups if "@" in name]
+    if group is None and members:
+        like = f"{_SECURITY_GROUP}{members[0].rsplit('@', 1)[1]}"
+        wanted = f"the group that holds {listed(members)}: GKE knows no other groups"
+        yield Fault("cluster.securityGroup", MISSING, wanted, f"write {like}, or name users")
+    elif group is not None and (not group.startswith(_SECURITY_GROUP) or group == _SECURITY_GROUP):
+        wanted = f"{_SECURITY_GROUP}DOMAIN, the name that GKE prescribes"
+        domain = group.rsplit("@", 1)[1] if "@" in group else ""
+        yield Fault("cluster.securityGroup", group, wanted, f"write {_SECURITY_GROUP}{domain or 'example.com'}")
+
+
+@rule
 def _sums(settings: Settings) -> Iterator[Fault]:
     """One fault for a flavor of which the teams together have more than there is."""
     for section in settings.slices:
@@ -92,7 +109,7 @@ def _parts(path: str, team: TeamSection, settings: Settings) -> Iterator[Fault]:
         if flavor in by_name:
             at = f"{path}.flavors.{flavor}"
             yield from whole_slices(at, part, ("chips", "borrow", "lend"), by_name[flavor])
-            yield from lent(at, part, part.chips)
+            yield from lent(at, part, part.chips, by_name[flavor])
 
 
 @rule

@@ -53,6 +53,15 @@ def test_nodes_get_the_account_of_auto_provisioning_and_no_other_wish_counts(aut
     assert "diskSizeGb" not in nodes
 
 
+def test_counts_are_ignored_and_gcloud_s_one_pool_names_the_account(gcp: Gcp) -> None:
+    pool = {"name": "default-pool", "initialNodeCount": 1, "config": {"serviceAccount": "x@y.z", "oauthScopes": ["s"]}}
+    gcp.run("POST", CLUSTERS, body(nodePools=[pool], initialNodeCount=3))
+    found = gcp.ok("GET", f"{CLUSTERS}/auto")
+    nodes = found["autoscaling"]["autoprovisioningNodePoolDefaults"]
+    assert (nodes["serviceAccount"], nodes["oauthScopes"]) == ("x@y.z", ["s"])
+    assert "nodePools" not in found
+
+
 def test_a_stated_channel_and_private_nodes_stand(gcp: Gcp) -> None:
     private = {"enablePrivateNodes": True, "masterIpv4CidrBlock": "172.16.0.0/28"}
     gcp.run("POST", CLUSTERS, body(releaseChannel={"channel": "RAPID"}, privateClusterConfig=private))
@@ -65,11 +74,10 @@ def test_a_stated_channel_and_private_nodes_stand(gcp: Gcp) -> None:
     ("where", "fields", "text"),
     [
         (f"{WHERE}-a/clusters", {}, "Autopilot clusters must be regional clusters."),
-        (CLUSTERS, {"initialNodeCount": 1}, "do not accept node pools or initial_node_count"),
         (
             CLUSTERS,
             {"nodePools": [{"name": "p", "initialNodeCount": 1}]},
-            "do not accept node pools or initial_node_count",
+            "do not accept node pools",
         ),
         (CLUSTERS, {"releaseChannel": {"channel": "UNSPECIFIED"}}, "must be enrolled in a release channel"),
         (CLUSTERS, {"initialClusterVersion": "1.29.1"}, 'Master version "1.29.1" is unsupported.'),

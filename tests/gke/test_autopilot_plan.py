@@ -27,7 +27,8 @@ def world(tmp_path: Path) -> World:
 def cluster(location: str = "us-east5", **fields: Any) -> dict[str, Any]:
     stated = {"name": "demo", "autopilot": {"enabled": True}, **fields}
     name, zones = CLUSTER.replace("us-east5", location), [f"{location}-{letter}" for letter in "abc"]
-    return {**rest.completed(defaults.cluster(stated, name, "1.36.3-gke.1", location, zones, "")), "_name": name}
+    made = defaults.cluster(stated, name, "1.36.3-gke.1", location, zones, "")
+    return {**rest.completed(made, stated), "_name": name}
 
 
 def plan(world: World, *pods: Any, where: Any = None, refusal: str = "", resting: Any = ()) -> growth.Plan:

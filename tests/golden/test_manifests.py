@@ -15,9 +15,12 @@ from components.queue_manifests import (
     admission_check,
     cluster_queue,
     local_queue,
+    priority_class,
     provisioning_config,
     resource_flavor,
+    workload_priority_class,
 )
+from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
 from settings.plan import Plan, plan_from
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
@@ -30,6 +33,38 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
+    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
+    return plan_from(config, ROOT)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Plan:
+    """The stack for two teams, with priorities."""
+    values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
+    everybody, fall_through = values["tpu-platform:queues"]
+    preemption = {
+        "withinClusterQueue": "LowerPriority",
+        "reclaimWithinCohort": "LowerPriority",
+        "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 100},
+    }
+    sharing = {"cohort": "teams", "limits": {"vlp-24": {"borrow": 8, "lend": 0}}, "preemption": preemption}
+    values["tpu-platform:queues"] = [{**everybody, **sharing}, fall_through]
+    values["tpu-platform:kueue"] = {"fairSharing": False}
+    values["tpu-platform:cluster"]["securityGroup"] = "gke-security-groups@example.com"
+    values["tpu-platform:priorities"] = [
+        {"name": "low-priority", "value": 100, "description": "Makes room for others."},
+        {"name": "high-priority", "value": 1000, "pods": True},
+    ]
+    members = {"users": ["ann@example.com"], "groups": ["research@example.com"]}
+    values["tpu-platform:teams"] = [
+        {"name": "research", "members": members, "flavors": {"vlp-24": {"chips": 8, "borrow": 8, "lend": 8}}},
+        {"name": "vision", "namespace": "pictures", "flavors": {"vlp-24": {"chips": 8}}, "weight": 2},
+    ]
+    job = {"name": "a-job", "slices": 1, "flavor": "vlp-24", "team": "research"}
+    values["tpu-platform:workloads"] = [
+        {**job, "name": "low", "priority": "low-priority"},
+        {**job, "name": "high", "priority": "high-priority"},
+    ]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
 
@@ -56,6 +91,26 @@ def test_queues(plan: Plan, golden) -> None:
         )
 
 
+def test_queues_that_share(shared: Plan, golden) -> None:
+    for queue in shared.queues:
+        if queue.cohort is not None:
+            golden.check(f"sharing-{queue.cluster_queue}", cluster_queue(queue), local_queue(queue))
+
+
+def test_priorities(shared: Plan, golden) -> None:
+    low, high = shared.settings.priorities
+    golden.check("priorities", *map(workload_priority_class, (low, high)), priority_class(high))
+    for job in shared.jobs:
+        golden.check(f"priority-{job.name}", multislice_jobset(job))
+
+
+def test_teams(shared: Plan, golden) -> None:
+    team = shared.teams[0]
+    rights = {"rules": member_rules(), "subjects": subjects(team)}
+    golden.check("team", namespace(team), rights, {"hard": ceiling(team)})
+    golden.check("fence", pod_policy(), job_policy(), policy_binding("tpu-pods-of-teams"))
+
+
 def test_ray_jobs_of_the_tutorial(plan: Plan, golden) -> None:
     for job in plan.ray_jobs:
         golden.check(job.name, ray_job(job))
@@ -69,6 +124,7 @@ def test_controller_values(plan: Plan, golden) -> None:
     golden.check("jobset-values", jobset_values())
     golden.check("kuberay-values", kuberay_values(kubernetes_proxy=False))
     golden.check("kueue-values", kueue_values(plan.settings.kueue, ray=True))
+    golden.check("kueue-values-fair-sharing", kueue_values(plan.settings.kueue, ray=True, fair_sharing=True))
 
 
 def test_kubeconfig(golden) -> None:

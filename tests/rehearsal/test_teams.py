@@ -41,8 +41,13 @@ def teams_and_jobs(config: dict[str, Any]) -> None:
     everybody, fall_through = config["tpu-platform:queues"]
     everybody["preemption"] = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
     config["tpu-platform:queues"] = [everybody, fall_through]
+    config["tpu-platform:cluster"]["securityGroup"] = "gke-security-groups@example.com"
     config["tpu-platform:teams"] = [
-        {"name": "team-a", "members": {"users": [ANN]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}},
+        {
+            "name": "team-a",
+            "members": {"users": [ANN], "groups": ["a@example.com"]},
+            "flavors": {"vlp-24": {"chips": 8, "borrow": 8}},
+        },
         {"name": "team-b", "members": {"users": [BOB]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}, "weight": 2},
     ]
     config["tpu-platform:ray"] = {}
@@ -57,6 +62,11 @@ def teams_and_jobs(config: dict[str, Any]) -> None:
     ]
 
 
+def with_a_third(config: dict[str, Any]) -> None:
+    teams = config["tpu-platform:teams"]
+    config["tpu-platform:teams"] = [*teams, {"name": "team-c", "flavors": {"vlp-24": {"chips": 0, "borrow": 8}}}]
+
+
 def quietly(config: dict[str, Any]) -> None:
     teams_and_jobs(config)
     config["tpu-platform:workloads"] = []
@@ -66,6 +76,7 @@ class Platform:
     """The platform, and the jobs of its plan by name."""
 
     def __init__(self, checkout: Checkout, plan: Plan) -> None:
+        self.checkout = checkout
         self.cluster: Cluster = checkout.cluster()
         self.jobs = {job.name: job for job in plan.jobs}
 
@@ -295,3 +306,19 @@ def test_members_may_run_jobs_in_their_namespace_and_nowhere_else(standing: Plat
     assert not standing.may(ANN, "get", "team-a", "", "secrets")
     assert not standing.may(ANN, "list", None, "", "nodes")
     assert not standing.may(ANN, "create", None, "kueue.x-k8s.io", "clusterqueues")
+
+
+def test_a_second_preview_changes_nothing(standing: Platform) -> None:
+    """What Kubernetes, Kueue and GKE add to the objects is theirs, and never a difference."""
+    assert standing.checkout.changes() == {}
+
+
+def test_another_team_is_only_made(standing: Platform) -> None:
+    undo = standing.checkout.config(with_a_third)
+    try:
+        changes = standing.checkout.changes()
+    finally:
+        undo()
+    made = {name for name in changes.pop("create") if name != "team-team-c"}
+    assert made == {"queue-team-c", "team-team-c-namespace", "team-team-c-ceiling", "team-team-c-member"}
+    assert changes == {}

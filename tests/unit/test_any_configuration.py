@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from conftest import BOTH, TUTORIAL, as_config
+from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -31,7 +31,33 @@ WHOLE: dict[str, Any] = {
     "project": "some-project",
     "network": {"nodesCidr": "10.128.0.0/16", "podsCidr": "10.64.0.0/16"},
     "labels": {"team": "a"},
-    "kueue": {"featureGates": {"ElasticJobsViaWorkloadSlices": True}, "podsReady": {"timeout": "30m"}},
+    "kueue": {
+        "featureGates": {"ElasticJobsViaWorkloadSlices": True},
+        "podsReady": {"timeout": "30m"},
+        "fairSharing": False,
+    },
+    "priorities": [{"name": "low", "value": 100}, {"name": "high", "value": 1000, "pods": True}],
+    "queues": [
+        {
+            **BOTH["queues"][0],
+            "cohort": "teams",
+            "limits": {"vlp-24": {"borrow": 8, "lend": 0}},
+            "preemption": {
+                "withinClusterQueue": "LowerPriority",
+                "reclaimWithinCohort": "Any",
+                "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 100},
+            },
+        },
+        BOTH["queues"][1],
+    ],
+    "teams": [
+        {"name": "team-a", "members": {"users": ["a@b.c"]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}},
+        {"name": "team-b", "namespace": "b", "flavors": {"vlp-24": {"chips": 8, "lend": 0}}, "weight": 2},
+    ],
+    "workloads": [
+        {"name": "multislice-3slice", "slices": 2, "flavor": "vlp-24", "priority": "low"},
+        {"name": "of-a-team", "slices": 1, "flavor": "vlp-24", "team": "team-a", "priority": "high"},
+    ],
     "charts": {"kueue": "oci://some/chart"},
     "timeouts": {"pool": "60m"},
     "tpuZones": {"ct5lp": ["us-central1-a"]},
@@ -39,7 +65,13 @@ WHOLE: dict[str, Any] = {
         "operator": "helm",
         "jobs": [
             {"name": "ray-1", "elastic": True, "head": {"cpu": 2, "memory": "4Gi"}, "requirements": ["jax==0.10.2"]},
-            {"name": "ray-2", "after": ["ray-1"], "queue": "user-queue", "worker": {"cpu": 8, "memory": "16Gi"}},
+            {
+                "name": "ray-2",
+                "after": ["ray-1"],
+                "queue": "user-queue",
+                "priority": "low",
+                "worker": {"cpu": 8, "memory": "16Gi"},
+            },
         ],
     },
 }
@@ -120,7 +152,7 @@ def change(draw: st.DrawFn, values: Any, place: tuple[Any, ...], others: list[tu
     elif kind == "duplicate":
         around[f"{key}2"] = copy.deepcopy(around[key])
     else:
-        known = st.sampled_from([*keys_of(Settings), "flavor", "spot", "capacity", "cpu", "name"])
+        known = st.sampled_from([*keys_of(Settings), "flavor", "spot", "capacity", "cpu", "name", "chips", "borrow"])
         around[draw(known | st.text(max_size=8))] = around.pop(key)
 
 
@@ -137,7 +169,12 @@ def holds(config: dict[str, str]) -> None:
 
 
 @settings(quick, max_examples=400)
-@given(changed_configurations(TUTORIAL) | changed_configurations(BOTH) | changed_configurations(WHOLE))
+@given(
+    changed_configurations(TUTORIAL)
+    | changed_configurations(BOTH)
+    | changed_configurations(WHOLE)
+    | changed_configurations({**TUTORIAL, **AUTOPILOT})
+)
 def test_a_changed_configuration_has_a_plan_or_faults(values: dict[str, Any]) -> None:
     holds(as_config({**({} if "project" in values else {"project": "some-project"}), **values}))
 

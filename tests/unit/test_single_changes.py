@@ -19,7 +19,20 @@ from settings.plan import plan_from
 pytestmark = pytest.mark.unit
 
 Place = tuple[Any, ...]
-BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "autopilot": {**TUTORIAL, **AUTOPILOT}}
+TEAMS: dict[str, Any] = {
+    **TUTORIAL,
+    "priorities": [{"name": "low", "value": 100}, {"name": "high", "value": 1000, "pods": True}],
+    "queues": [{"cohort": "teams", "limits": {"vlp-24": {"borrow": 16, "lend": 0}}}],
+    "teams": [
+        {"name": "team-a", "members": {"users": ["ann@example.com"]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}},
+        {"name": "team-b", "flavors": {"vlp-24": {"chips": 8, "lend": 8}}, "weight": 2},
+    ],
+    "workloads": [
+        {"name": "shared", "slices": 3, "priority": "low"},
+        {"name": "own", "slices": 2, "team": "team-a", "priority": "high"},
+    ],
+}
+BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "autopilot": {**TUTORIAL, **AUTOPILOT}, "teams": TEAMS}
 OTHERS = (None, True, -1, 0, 5, 2.5, "", "zzz", "A b", "x" * 70, [])
 
 

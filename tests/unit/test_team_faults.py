@@ -43,7 +43,7 @@ BORROWING = {"borrowWithinCohort": {"policy": "LowerPriority"}}
 
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("unknown priority", priorities(LOW, priority="lo"), "workloads[0].priority", "a priority in priorities: low", "write low"),
-    ("priority of none", priorities(priority="low"), "workloads[0].priority", "a priority in priorities", "add it to priorities"),
+    ("priority of none", priorities(priority="low"), "priorities", "the priorities that jobs name: low", "add them"),
     ("priority of a Ray job", {**TUTORIAL, **both(priorities=[LOW], ray={"operator": "addon", "jobs": [{"name": "r", "priority": "hi"}]})}, "ray.jobs[0].priority", "a priority in priorities: low", "add it to priorities"),
     ("priority twice", priorities(LOW, {**LOW, "value": 5}), "priorities[1].name", "priorities[0].name has it", "rename"),
     ("the same priority again", priorities(LOW, LOW), "priorities[1]", "priorities[0] is the same", "remove it"),
@@ -78,7 +78,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("team with a large name", teams(first={"name": "Team A"}), "teams[0].name", "a-z, 0-9", "write team-a"),
     ("team without flavors", teams(first={"flavors": {}}), "teams[0].flavors", "at least one entry", "write at least one"),
     ("team with a list of flavors", teams(first={"flavors": ["vlp-24"]}), "teams[0].flavors", "a map of keys", "write names below it, each with its keys, of borrow, lend, chips"),
-    ("team with an unknown flavor", teams(first={"flavors": {"vlp-42": {"chips": 8}}}), "teams[0].flavors.vlp-42", "a flavor in slices: vlp-24", "write vlp-24"),
+    ("team with an unknown flavor", teams(first={"flavors": {"vlp-42": {"chips": 8}}}), "teams[0].flavors.vlp-42", "a flavor in slices: vlp-24", "call it vlp-24"),
     ("part without chips", part(borrow=8), "teams[0].flavors.vlp-24.chips", "must be set", "add `chips`"),
     ("part by a misspelt key", part(chip=8), "teams[0].flavors.vlp-24.chip", "a known key", "write chips"),
     ("part of text", part(chips="8"), "teams[0].flavors.vlp-24.chips", "a whole number", "write 8, without quotes"),
@@ -94,6 +94,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "Kubernetes' own", "write a group like"),
     ("members that are a list", teams(first={"members": ["ann@example.com"]}), "teams[0].members", "a map of keys", "users, groups"),
     ("members by Google's words", members(user=["ann@example.com"]), "teams[0].members.user", "a known key: groups, users", "write users"),
+    ("groups that GKE does not know", members(groups=["a@b.c"]), "cluster.securityGroup", "the group that holds a@b.c", "write gke-security-groups@b.c"),
+    ("security group of another name", members(groups=["a@b.c"]) | {"cluster": {"name": "c", "securityGroup": "all@b.c"}}, "cluster.securityGroup", "the name that GKE prescribes", "write gke-security-groups@b.c"),
     ("weight below zero", teams(first={"weight": -1}), "teams[0].weight", "from 0", "write 0 or more"),
     ("job of an unknown team", teams(workloads=[{**JOB, "team": "team-x"}]), "workloads[0].team", "a team in teams: team-a", "write team-a"),
     ("job larger than its team's part", teams(workloads=[{**JOB, "slices": 3, "team": "team-a"}]), "workloads[0].slices", "at most 2: team team-a can have 16 chips", "or raise the team's chips or borrow"),

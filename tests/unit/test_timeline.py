@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from conftest import both, plan_with
+from conftest import AUTOPILOT, both, plan_with
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
 from operations.timeline import (
@@ -19,6 +19,7 @@ from operations.timeline import (
     table,
     with_room,
 )
+from settings.team_model import PreemptionSection
 
 pytestmark = pytest.mark.unit
 
@@ -143,6 +144,16 @@ def test_a_broken_promise_is_named(broken, text):
     assert [promise.text for promise in made if not promise.held] == [text]
 
 
+@pytest.mark.parametrize("change", [{"cohort": "teams"}, {"preemption": PreemptionSection()}])
+def test_no_turn_is_promised_where_more_than_the_order_decides(change):
+    """In a cohort a job may get what others leave idle, and where there is preemption it may come out of turn."""
+    plan = tutorial_a()
+    open_ = replace(plan, queues=(replace(plan.queues[0], **change),))
+    texts = [promise.text for promise in promises(open_, as_promised())]
+    assert texts == [promise.text for promise in promises(plan, as_promised())][:6]
+    assert not [text for text in texts if "waited" in text or "together" in text]
+
+
 def test_a_job_that_was_never_admitted_keeps_no_promise_of_order():
     waiting = line("two", {}, 1, None, None)
     three, _, one = as_promised()
@@ -253,3 +264,17 @@ def test_jobs_that_never_met_promise_each_other_nothing():
         flavors=frozenset({"on-demand"}),
     )
     assert [promise.text for promise in promises(tutorial_b(), [first, later]) if not promise.held] == []
+
+
+def test_where_google_names_the_pools_none_is_promised():
+    """On Autopilot: a job ran by its flavor, on whatever pool came for it."""
+    queues = [{"flavors": ["vlp-24"], "cpu": {"cpu": 8, "memory": "32Gi"}}]
+    jobs = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
+    plan = plan_with(**{**AUTOPILOT, "queues": queues, "ray": jobs, "workloads": []})
+    ran = ray("ray-1", "vlp-24", "p1", 2, 2)
+    assert [(promise.text, promise.held) for promise in promises(plan, [ran])] == [
+        ("ray-1 succeeded", True),
+        ("ray-1: its slice had a pool of its own", True),
+        ("ray-1 ran by Plan A: flavor vlp-24", True),
+    ]
+    assert not promises(plan, [replace(ran, flavors=frozenset())])[-1].held

@@ -2,8 +2,10 @@
 
 Published texts: that of node pools is what `gcloud container node-pools list` answers (turbot/steampipe-plugin-gcp #591); that of
 zonal clusters is in the Terraform provider's acceptance tests. That nodes get the account of `autoscaling`, and that a `nodeConfig`
-is taken and ignored, is hashicorp/terraform-provider-google #8863, #8918 and #20230. What a cluster reads back is in Google's
-comparison of the two modes (docs/resources/autopilot-standard-feature-comparison). Other rules are in plain words.
+and a number of nodes are taken and ignored: hashicorp/terraform-provider-google #8863, #8918, #20230, pulumi/pulumi-java #1885.
+`gcloud container clusters create-auto` itself sends one pool, `default-pool`, for the account and the scopes in it. What a cluster
+reads back is in Google's comparison of the two modes (docs/resources/autopilot-standard-feature-comparison). Other rules are in
+plain words.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from rehearsal.gcp.container import defaults
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, invalid
 from rehearsal.gcp.machines import REGIONS
 
+DEFAULT_POOL = "default-pool"
 ENDLESS = "1000000000"
 """What Autopilot states as the most CPUs and GB of memory that a cluster may grow to."""
 
@@ -22,22 +25,22 @@ def is_autopilot(cluster: Object) -> bool:
 
 
 def check(stated: Object, location: str) -> None:
-    """Raises the first refusal of an Autopilot cluster that is to be made. A node configuration is no reason: GKE ignores it."""
+    """Raises the first refusal of an Autopilot cluster that is to be made."""
     if location not in REGIONS:
         raise invalid("Autopilot clusters must be regional clusters.")
-    if stated.get("nodePools") or stated.get("initialNodeCount"):
-        raise invalid("Autopilot clusters do not accept node pools or initial_node_count.")
+    if [pool.get("name") for pool in stated.get("nodePools", [])] not in ([], [DEFAULT_POOL]):
+        raise invalid("Autopilot clusters do not accept node pools.")
     if stated.get("releaseChannel", {}).get("channel") == "UNSPECIFIED":
         raise invalid("Autopilot clusters must be enrolled in a release channel.")
 
 
-def completed(cluster: Object) -> Object:
-    """A cluster with all that Autopilot sets, whatever was asked for, over GKE's defaults."""
+def completed(cluster: Object, stated: Object) -> Object:
+    """A cluster with all that Autopilot sets, whatever was asked for, over GKE's defaults. `stated` is the request."""
     project = cluster["networkConfig"]["network"].split("/")[1]
     return {
         **cluster,
         "autopilot": {"enabled": True, **cluster["autopilot"]},
-        "autoscaling": _autoscaling(cluster["autoscaling"]),
+        "autoscaling": _autoscaling(stated),
         "addonsConfig": {
             **cluster["addonsConfig"],
             "dnsCacheConfig": {"enabled": True},
@@ -65,7 +68,8 @@ def completed(cluster: Object) -> Object:
 
 def _autoscaling(stated: Object) -> Object:
     """Node auto-provisioning without an end. Of what was asked for, the account and the scopes of nodes count."""
-    asked = stated.get("autoprovisioningNodePoolDefaults", {})
+    of_pool: Object = next((pool.get("config", {}) for pool in stated.get("nodePools", [])), {})
+    asked = {**of_pool, **stated.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})}
     nodes = {
         "oauthScopes": asked.get("oauthScopes", list(defaults.SCOPES)),
         "serviceAccount": asked.get("serviceAccount", "default"),

@@ -60,7 +60,7 @@ def _prepare(call: Call, stated: Object, name: str, location: str) -> Object:
     cluster = defaults.cluster(stated, name, version, location, list(chosen), names.link(call, name))
     if autopilot.is_autopilot(stated):
         autopilot.check(stated, location)
-        cluster = autopilot.completed(cluster)
+        cluster = autopilot.completed(cluster, stated)
     _network_exists(call.world, cluster)
     return {**cluster, "createTime": now(), "_name": name}
 
@@ -92,10 +92,10 @@ def _network_exists(world: World, cluster: Object) -> None:
 
 
 def _first_pools(call: Call, stated: Object, cluster: Object, name: str) -> list[Object]:
+    if autopilot.is_autopilot(stated):
+        return []
     wanted = stated.get("nodePools")
     if not wanted:
-        if autopilot.is_autopilot(stated):
-            return []
         if not stated.get("initialNodeCount"):
             raise invalid("Cluster.initial_node_count must be greater than zero.")
         wanted = [
