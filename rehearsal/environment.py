@@ -76,6 +76,8 @@ def _pulumi(layout: Layout, path: str) -> dict[str, str]:
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+        # Takes an installed plugin that is newer than its package, where the engine by itself wants the very same version.
+        "PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH": "true",
     }
     if real_google_plugin(layout) is None:
         settings["PULUMI_DEBUG_PROVIDERS"] = f"gcp:{PROVIDER_PORT}"

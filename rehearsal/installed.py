@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rehearsal.layout import Layout
@@ -15,6 +16,16 @@ OLDEST_ENGINE = (3, 182, 0)
 """The first engine with resource hooks, which programs may use (pulumi's changelog)."""
 
 PLUGIN_MAJOR = {"kubernetes": 4, "gcp": 10}
+
+
+def _new_enough(kind: str, folder: Path) -> bool:
+    """Whether the engine takes a plugin for the package that is installed here: it wants that version or a newer one."""
+    match = re.fullmatch(rf"resource-{kind}-v({PLUGIN_MAJOR[kind]})\.(\d+)\.(\d+)", folder.name)
+    try:
+        wanted = tuple(int(part) for part in version(f"pulumi-{kind}").split(".")[:3])
+    except PackageNotFoundError:
+        wanted = (PLUGIN_MAJOR[kind], 0, 0)
+    return match is not None and tuple(int(part) for part in match.groups()) >= wanted
 
 
 @dataclass(frozen=True)
@@ -39,17 +50,14 @@ def _outside(name: str, layout: Layout) -> str | None:
 
 
 def plugin(kind: str, layout: Layout) -> Path | None:
-    """The installed resource plugin `pulumi-resource-<kind>` of the major version in use, on PATH or in Pulumi's own folder."""
+    """The installed resource plugin `pulumi-resource-<kind>`, on PATH or in Pulumi's own folder: of the version of the
+    package here, or a newer one of the same major version."""
     on_path = _outside(f"pulumi-resource-{kind}", layout)
     if on_path:
         return Path(on_path)
-    pattern = re.compile(rf"resource-{kind}-v{PLUGIN_MAJOR[kind]}\.\d+\.\d+")
     folder = user_plugins()
-    found = (
-        sorted(p for p in folder.glob(f"resource-{kind}-v*") if p.is_dir() and pattern.fullmatch(p.name))
-        if folder.is_dir()
-        else []
-    )
+    listed = folder.glob(f"resource-{kind}-v*") if folder.is_dir() else ()
+    found = sorted(path for path in listed if path.is_dir() and _new_enough(kind, path))
     program = found[-1] / f"pulumi-resource-{kind}" if found else None
     return program if program and program.exists() else None
 

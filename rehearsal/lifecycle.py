@@ -111,13 +111,16 @@ def _write_auth_plugin(layout: Layout) -> None:
 
 
 def link_plugins(layout: Layout) -> None:
-    """Makes the user's own installed plugins visible to the engine, which has a home of its own in the rehearsal."""
+    """Makes the user's own installed plugins visible to the engine, which has a home of its own in the rehearsal: folders
+    with links in them, since the engine takes no notice of a folder that is itself a link."""
     folder = user_plugins()
     for entry in folder.glob("resource-*") if folder.is_dir() else ():
-        link = layout.pulumi_home / "plugins" / entry.name
-        if not link.exists():
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(entry)
+        own = layout.pulumi_home / "plugins" / entry.name
+        if not entry.is_dir() or own.exists():
+            continue
+        own.mkdir(parents=True)
+        for file in entry.iterdir():
+            (own / file.name).symlink_to(file)
 
 
 # -- asking Google's stand-in -----------------------------------------------------------------------------------------
