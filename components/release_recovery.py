@@ -4,6 +4,9 @@ Helm writes a record (a Secret) before it installs. When the engine is killed in
 release and Helm refuses to install it again: `cannot re-use a name that is still in use`; or, in an upgrade, `another
 operation is in progress`. Both were solved by hand so far. The objects themselves carry Helm's ownership marks, so
 with the stale record gone the same installation takes them up again.
+
+A release that is installed is another matter: what somebody deletes of it, neither Pulumi nor Helm looks for. That is
+operations/controllers.py.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from operations import given
 from operations.controllers import mend
 from operations.engine import Engine, OperationError, alone
-from operations.kube import cluster_of
+from operations.kube import cluster_name, cluster_of
 from operations.recovery import recover
 from rehearsal import lifecycle, sandbox
 from rehearsal.cli import KNOWN_ERRORS
@@ -39,6 +39,7 @@ def run(layout: Layout) -> int:
         return 0
     print("1/3  the stack as it was left", flush=True)
     lifecycle.up(layout)
+    resources: list[dict[str, Any]] = []
     if engine.exists():
         resources = recover(engine, print)
         mend(layout, resources, print)
@@ -51,6 +52,9 @@ def run(layout: Layout) -> int:
     found, before = given.present(layout), given.remembered(layout)
     policies = lifecycle.google(layout, "GET", "/_rehearsal/state")["policies"]
     found["iam bindings"] = in_force(found["iam bindings"], policies)
+    if cluster_name(resources) is None:
+        # The stack had none to empty: somebody else has deleted it, with all that was in it.
+        found["kubernetes objects of deleted clusters"] = []
     lifecycle.down(layout)
     kept = given.beyond(found, given.beyond(found, before))
     return report(given.beyond(found, before), processes(layout), kept)

@@ -39,11 +39,17 @@ class Cluster(KubeApi):
         return f"{group}{place}/{plural}"
 
 
-def cluster_of(layout: Layout, resources: Sequence[Mapping[str, Any]]) -> Cluster | None:
-    """The cluster among the resources of a stack's state, if there is one and it runs."""
+def cluster_name(resources: Sequence[Mapping[str, Any]]) -> str | None:
+    """The name of the cluster among the resources of a stack's state, if there is one."""
     # Of a cluster that is only read, the inputs are empty.
     names = [r["outputs"]["name"] for r in resources if r["type"] == CLUSTER and "name" in r.get("outputs", {})]
+    return str(names[0]) if names else None
+
+
+def cluster_of(layout: Layout, resources: Sequence[Mapping[str, Any]]) -> Cluster | None:
+    """The cluster among the resources of a stack's state, if there is one and it runs."""
+    name = cluster_name(resources)
     try:
-        return Cluster(layout, names[0]) if names else None
+        return Cluster(layout, name) if name is not None else None
     except RehearsalError:
         return None
