@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from rehearsal.images import read_table
 from rehearsal.layout import CHECKOUT, Layout
 
 ROUNDS = 5
+BARE = CHECKOUT / "bench" / "bare"
 
 
 def main() -> int:
@@ -62,35 +64,39 @@ def preview_against_bare(layout: Layout) -> list[tuple[str, str]]:
     engine = Engine(layout)
     resources = engine.resources()
     custom = [r for r in resources if r.get("custom") and not r["type"].startswith("pulumi:")]
-    kubeconfig = next(r["inputs"]["kubeconfig"] for r in resources if r["type"] == "pulumi:providers:kubernetes")
     rows = [[r["type"], r["urn"].rsplit("::", 1)[-1], _inputs(r)] for r in custom]
-    ours, bare = [], []
+    ours: list[float] = []
+    bare: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
         listed = Path(scratch) / "resources.json"
         listed.write_text(json.dumps(rows))
         extra = {
             "BARE_RESOURCES": str(listed),
-            "BARE_KUBECONFIG": kubeconfig,
             "PULUMI_BACKEND_URL": f"file://{scratch}",
         }
-        settings = (CHECKOUT / "Pulumi.local.yaml").read_text()
-        (Path(scratch) / "Pulumi.first.yaml").write_text(settings)
-        for folder in (CHECKOUT, CHECKOUT / "bench" / "bare"):
-            _pulumi(layout, folder, extra, "stack", "init", "first", "--config-file", f"{scratch}/Pulumi.first.yaml")
-        config = f"{scratch}/Pulumi.first.yaml"
+        commands = [_first_preview(layout, extra, folder, Path(scratch)) for folder in (CHECKOUT, BARE)]
         for _ in range(ROUNDS):
-            ours.append(
-                timed(lambda: _pulumi(layout, CHECKOUT, extra, "preview", "--stack", "first", "--config-file", config))
-            )
-            bare.append(
-                timed(lambda: _pulumi(layout, CHECKOUT / "bench" / "bare", extra, "preview", "--stack", "first"))
-            )
+            for times, command in zip((ours, bare), commands, strict=True):
+                times.append(timed(command))
     a, b = statistics.median(ours), statistics.median(bare)
     return [
         (f"first preview of the program ({len(rows)} resources)", f"{a:.2f} s"),
         ("first preview of the same resources, bare", f"{b:.2f} s"),
         ("program / bare", f"{a / b:.2f}"),
     ]
+
+
+def _first_preview(layout: Layout, extra: dict[str, str], folder: Path, scratch: Path) -> Callable[[], None]:
+    """A preview of a project's new stack, whose configuration lies beside it in the scratch folder."""
+    own = scratch / folder.name
+    own.mkdir()
+    shutil.copy(folder / "Pulumi.yaml", own)
+    _pulumi(layout, own, extra, "stack", "init", "first")
+    config = own / "Pulumi.first.yaml"
+    if folder == CHECKOUT:
+        shutil.copy(CHECKOUT / "Pulumi.local.yaml", config)
+    flags = ("--stack", "first", *(("--config-file", str(config)) if config.exists() else ()))
+    return lambda: _pulumi(layout, folder, extra, "preview", *flags)
 
 
 def _inputs(resource: dict[str, Any]) -> dict[str, Any]:

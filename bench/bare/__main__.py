@@ -10,7 +10,15 @@ import pulumi_kubernetes
 
 rows = json.loads(Path(os.environ["BARE_RESOURCES"]).read_text())
 google = pulumi_gcp.Provider("google", project="bare-project", region="us-west4")
-kubernetes = pulumi_kubernetes.Provider("kubernetes", kubeconfig=os.environ["BARE_KUBECONFIG"])
+
+
+def register(kind: str, name: str, inputs: dict, provider: pulumi.ProviderResource) -> pulumi.CustomResource:
+    return pulumi.CustomResource(kind, name, inputs, pulumi.ResourceOptions(provider=provider))
+
+
+made = {kind: register(kind, name, inputs, google) for kind, name, inputs in rows if kind.startswith("gcp:")}
+# As in the program: the cluster's endpoint is not known before it is made, so this provider asks nobody.
+kubernetes = pulumi_kubernetes.Provider("kubernetes", kubeconfig=made["gcp:container/cluster:Cluster"].id)
 for kind, name, inputs in rows:
-    provider = google if kind.startswith("gcp:") else kubernetes
-    pulumi.CustomResource(kind, name, inputs, pulumi.ResourceOptions(provider=provider))
+    if not kind.startswith("gcp:"):
+        register(kind, name, inputs, kubernetes)
