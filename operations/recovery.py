@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from operations import given
 from operations.engine import Engine, OperationError
 from operations.kube import CLUSTER, Cluster
 from rehearsal.lifecycle import RehearsalError, google
@@ -62,25 +63,38 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
     if not pending and not killed and engine.ended_well():
         return without_lost_cluster(engine, resources, say)
     settle(engine)
-    noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
-    found = existing(engine, noted)
+    found = noted_and_there(engine, pending, say)
+    lost = made_and_lost(engine, [*resources, *found], say)
+    if not pending and not lost:
+        return without_lost_cluster(engine, resources, say)
+    resources = [*resources, *found, *lost]
+    deployment |= {"pending_operations": [], "resources": resources}
+    engine.replace(state)
+    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
+    return engine.resources()
+
+
+def noted_and_there(
+    engine: Engine, pending: Sequence[dict[str, Any]], say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Of the creations that were never recorded to have ended, the resources that exist."""
+    found = existing(engine, [operation["resource"] for operation in pending if operation.get("type") == "creating"])
     if pending:
         say(
             f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
         )
+    return found
+
+
+def made_and_lost(engine: Engine, known: Sequence[dict[str, Any]], say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """What exists at Google, was made by the program and is not among the `known`."""
     lost = existing(engine, wanted_at_google(engine, say))
-    noted_too, foreign = {resource["urn"] for resource in found}, googles_own([*resources, *found, *lost])
-    lost = [resource for resource in lost if resource["urn"] not in noted_too and resource["id"] not in foreign]
+    urns, foreign = {resource["urn"] for resource in known}, googles_own([*known, *lost]) | before_the_stack(engine)
+    lost = [resource for resource in lost if resource["urn"] not in urns and _name_at_google(resource) not in foreign]
     if lost:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
-    if not pending and not lost:
-        return without_lost_cluster(engine, resources, say)
-    deployment["pending_operations"] = []
-    deployment["resources"] = [*resources, *found, *lost]
-    engine.replace(state)
-    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
-    return engine.resources()
+    return lost
 
 
 def without_lost_cluster(
@@ -127,6 +141,16 @@ def googles_own(resources: Iterable[dict[str, Any]]) -> set[str]:
     clusters = [resource for resource in resources if resource["type"] == CLUSTER]
     undone = [c for c in clusters if c["inputs"].get(REMOVES_POOL) and not c["outputs"].get(REMOVES_POOL)]
     return {f"{cluster['id']}/nodePools/default-pool" for cluster in undone}
+
+
+def before_the_stack(engine: Engine) -> set[str]:
+    """What was at Google before the stack, by name: it is somebody else's, and a stack that wants its name has to fail."""
+    return {str(thing) for things in given.remembered(engine.layout).values() for thing in things}
+
+
+def _name_at_google(resource: dict[str, Any]) -> str:
+    """A resource as the rehearsal lists it: by its path, an account by its address."""
+    return str(resource["id"]).rsplit("/serviceAccounts/", 1)[-1]
 
 
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
