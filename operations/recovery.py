@@ -89,8 +89,8 @@ def noted_and_there(
 def made_and_lost(engine: Engine, known: Sequence[dict[str, Any]], say: Callable[[str], None]) -> list[dict[str, Any]]:
     """What exists at Google, was made by the program and is not among the `known`."""
     lost = existing(engine, wanted_at_google(engine, say))
-    urns, foreign = {resource["urn"] for resource in known}, googles_own([*known, *lost]) | before_the_stack(engine)
-    lost = [resource for resource in lost if resource["urn"] not in urns and _name_at_google(resource) not in foreign]
+    urns, foreign = {resource["urn"] for resource in known}, googles_own([*known, *lost])
+    lost = [resource for resource in lost if resource["urn"] not in urns and resource["id"] not in foreign]
     if lost:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
@@ -124,9 +124,20 @@ def _refresh(engine: Engine, extra: Mapping[str, str] | None = None) -> None:
 
 
 def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of resources that were to be created, those that exist, as the state is to have them."""
+    """Of resources that were to be created, those that exist, as the state is to have them. What was at Google before the stack
+    is somebody else's: a stack that wants its name has to fail."""
+    before = {str(thing) for things in given.remembered(engine.layout).values() for thing in things}
     ids = [(resource, resource_id(resource)) for resource in creating]
-    return [adopted(resource, id_) for resource, id_ in ids if id_ is not None and exists(engine, resource, id_)]
+    return [
+        adopted(resource, id_)
+        for resource, id_ in ids
+        if id_ is not None and _listed(id_) not in before and exists(engine, resource, id_)
+    ]
+
+
+def _listed(id_: str) -> str:
+    """An id as the rehearsal lists what is there: a path, and of an account its address."""
+    return id_.rsplit("/serviceAccounts/", 1)[-1]
 
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
@@ -141,16 +152,6 @@ def googles_own(resources: Iterable[dict[str, Any]]) -> set[str]:
     clusters = [resource for resource in resources if resource["type"] == CLUSTER]
     undone = [c for c in clusters if c["inputs"].get(REMOVES_POOL) and not c["outputs"].get(REMOVES_POOL)]
     return {f"{cluster['id']}/nodePools/default-pool" for cluster in undone}
-
-
-def before_the_stack(engine: Engine) -> set[str]:
-    """What was at Google before the stack, by name: it is somebody else's, and a stack that wants its name has to fail."""
-    return {str(thing) for things in given.remembered(engine.layout).values() for thing in things}
-
-
-def _name_at_google(resource: dict[str, Any]) -> str:
-    """A resource as the rehearsal lists it: by its path, an account by its address."""
-    return str(resource["id"]).rsplit("/serviceAccounts/", 1)[-1]
 
 
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
