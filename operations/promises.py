@@ -12,17 +12,17 @@ from settings.queue_plan import FlavorPlan, QueuePlan
 
 @dataclass(frozen=True)
 class Promise:
-    """Something that the program's order and the queue promise, and whether it held."""
+    """Something that the program's order and the queue promise, and whether it held; None where nobody saw it."""
 
     text: str
-    held: bool
+    held: bool | None
 
 
 def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     """All promises of a plan's jobs. `lines` has a row for each of them."""
     by_name = {line.name: line for line in lines}
     made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
-    made += [Promise(_own_pools_text(line), own_pools(line)) for line in lines]
+    made += [Promise(_own_pools_text(line), own_pools(line) if seen(line) else None) for line in lines]
     jobs = {job.name: job for job in plan.jobs if _in_turn(plan, job)}
     chips = {name: job.slices * job.shape.chips for name, job in jobs.items()}
     after = {name: [other for other in job.after if other in jobs] for name, job in jobs.items()}
@@ -31,6 +31,12 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     for job in plan.ray_jobs:
         made += _ray(plan, job, by_name)
     return made
+
+
+def seen(line: JobLine) -> bool:
+    """Whether it can be known where a job ran: the pods of a Ray job go when it succeeds, and so does where they were when
+    nothing followed it (an `up` that was interrupted before)."""
+    return bool(line.slices) or not line.succeeded
 
 
 def _own_pools_text(line: JobLine) -> str:
@@ -139,25 +145,36 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
     line = lines[job.name]
     made = []
     if job.system_pool is not None:
-        made.append(Promise(f"{job.name}: Ray's head ran on {job.system_pool}", line.head == job.system_pool))
-    flavor = expected_flavor(plan, job)
+        head = line.head == job.system_pool if line.head is not None or seen(line) else None
+        made.append(Promise(f"{job.name}: Ray's head ran on {job.system_pool}", head))
+    flavor = _promised(plan, job, line)
     if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
     letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
     # Autopilot's pools have no names beforehand.
     on = f", on {' or '.join(flavor.pools)}" if flavor.pools else ""
     there = set(line.pools) <= set(flavor.pools) if flavor.pools else True
-    on_it = line.flavors == {flavor.name} and bool(line.pools) and there
-    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", on_it))
+    given = line.flavors == {flavor.name}
+    told = given and bool(line.pools) and there if seen(line) or not given else None
+    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", told))
     pods = job.slices * job.shape.hosts
     if flavor.check is not None:
         asked = line.request is not None and line.request.pod_sets == (pods,)
         made.append(Promise(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked))
     scaling = {pool.name for pool in plan.pools if pool.bounds is not None and pool.bounds[0] == 0}
-    if flavor.pools and set(flavor.pools) <= scaling:
+    if flavor.pools and set(flavor.pools) <= scaling and (given or not line.flavors):
+        # On another flavor than was promised it may have met the nodes of the job before it.
         came = line.nodes is not None and line.reserved is not None and line.nodes >= line.reserved
-        made.append(Promise(f"{job.name}: the nodes came when it had its quota, not before", came))
+        text = f"{job.name}: the nodes came when it had its quota, not before"
+        made.append(Promise(text, came if seen(line) else None))
     return made
+
+
+def _promised(plan: Plan, job: RayJobPlan, line: JobLine) -> FlavorPlan | None:
+    """What was promised when the job was first seen: jobs and flavors of the stack file may have changed since."""
+    if line.expected is None:
+        return expected_flavor(plan, job)
+    return next((flavor for flavor in _with_chips(plan, job) if flavor.name == line.expected), None)
 
 
 def _with_chips(plan: Plan, job: RayJobPlan) -> list[FlavorPlan]:

@@ -59,6 +59,8 @@ class JobLine:
     deactivated: bool = False
     """Kueue has given up on it: it stays where it is until somebody activates its workload again."""
     workload: str = ""
+    expected: str | None = None
+    """The flavor that the plan of its first reading promised, "" for none: a later plan is no judge of it."""
     head: str | None = None
     nodes: datetime | None = None
     slice_ends: tuple[datetime, ...] = ()
@@ -228,6 +230,8 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
         for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted")
         if not getattr(now, field) and getattr(before, field)
     }
+    if now.expected is None:
+        kept["expected"] = before.expected
     if before.slices and len(before.slices) >= len(now.slices) and now.finished:
         kept["slices"] = before.slices
     return replace(now, **kept)

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
@@ -29,6 +30,7 @@ POLL_S = 1.0
 ABSENT_TIMEOUT_S = 10.0
 """How long what is followed may be gone: `pulumi up` has just made it, so that only somebody else can have deleted it."""
 SAY_EVERY_S = 15.0
+_VERDICTS = {True: "held  ", False: "BROKEN", None: "unseen"}
 
 
 def main() -> int:
@@ -98,7 +100,9 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
         elif time.monotonic() - complete_at > ABSENT_TIMEOUT_S:
             raise OperationError(f"{absent}: somebody has deleted it\n  `make up` makes it again.")
         if text != said or time.monotonic() - said_at > SAY_EVERY_S:
-            print(f"  {time.strftime('%H:%M:%S')}  {text}", flush=True)
+            # Said again, it has not changed for a while: then with the reasons.
+            why = reasons(lines or []) if text == said else ""
+            print(f"  {time.strftime('%H:%M:%S')}  {text}{why}", flush=True)
             said, said_at = text, time.monotonic()
         if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
@@ -108,6 +112,12 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
                 f"not all jobs ended within {FOLLOW_TIMEOUT_S:.0f} s\n{notes}\n  Look: make kubectl ARGS='describe workloads'"
             )
         time.sleep(POLL_S)
+
+
+def reasons(lines: Sequence[JobLine]) -> str:
+    """Why the jobs that wait do, one line each, in Kueue's and Google's words."""
+    waiting = [line for line in lines if line.note and not line.finished and not line.pools]
+    return "".join(f"\n            {line.name}: {line.note}" for line in waiting)
 
 
 def absentee(error: ApiException | HTTPError) -> str | None:
@@ -148,11 +158,13 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
     made = promises(plan, lines)
     print("\n" + table(lines) + "\n")
     for promise in made:
-        print(f"  {'held  ' if promise.held else 'BROKEN'}  {promise.text}")
+        print(f"  {_VERDICTS[promise.held]}  {promise.text}")
     for line in lines:
         if line.deactivated:
             print(f"\n  {given_up(line)}")
-    broken = [promise for promise in made if not promise.held]
+    if any(promise.held is None for promise in made):
+        print("\n  Nobody saw it: the pods of a finished Ray job are gone, and no `make up` followed it to its end.")
+    broken = [promise for promise in made if promise.held is False]
     if broken:
         print(
             f"\nerror: {len(broken)} of {len(made)} promises did not hold.\n"

@@ -3,13 +3,14 @@ are gone, and a later `make up` must still say where it ran."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from operations.kube import Cluster
+from operations.promises import expected_flavor
 from operations.timeline import (
     JOBSET_LABEL,
     RAY_CLUSTER_LABEL,
@@ -77,6 +78,9 @@ class Watcher:
         uid = found["metadata"]["uid"]
         if uid in self._seen:
             line = merged(self._seen[uid], line)
+        elif isinstance(job, RayJobPlan):
+            flavor = expected_flavor(self.plan, job)
+            line = replace(line, expected=flavor.name if flavor is not None else "")
         self._seen[uid] = line
         return line
 

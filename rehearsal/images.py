@@ -41,12 +41,22 @@ def default_table(layout: Layout) -> dict[str, Any]:
                 "rootfs": "static",
             },
         ],
-        "simulated": {"duration": os.environ.get("REHEARSAL_JOB_DURATION", DEFAULT_DURATION)},
+        "simulated": {"duration": _duration()},
     }
 
 
+def _duration() -> str:
+    """How long a played job runs, as its user states it. Raises ValueError."""
+    stated = os.environ.get("REHEARSAL_JOB_DURATION", DEFAULT_DURATION)
+    try:
+        duration_ms(stated)
+    except ValueError as error:
+        raise ValueError(f"REHEARSAL_JOB_DURATION is {error}") from error
+    return stated
+
+
 def write_table(layout: Layout) -> None:
-    """Writes the table for this start of the rehearsal."""
+    """Writes the table for this start of the rehearsal. Raises ValueError for a duration that is none."""
     named = os.environ.get("REHEARSAL_IMAGES")
     text = Path(named).read_text() if named else yaml.safe_dump(default_table(layout), sort_keys=False)
     if not layout.images.exists() or layout.images.read_text() != text:

@@ -48,7 +48,10 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
 
 def start_google(layout: Layout) -> None:
     """The sandbox with Google's APIs in it, which answer when this returns. The programs must be there."""
-    write_table(layout)
+    try:
+        write_table(layout)
+    except ValueError as error:
+        raise RehearsalError(str(error)) from error
     _write_auth_plugin(layout)
     link_plugins(layout)
     sandbox.start(layout)

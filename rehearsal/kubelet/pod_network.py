@@ -14,6 +14,8 @@ from rehearsal.kubelet.context import Context, node_address
 from rehearsal.kubelet.process import MARK
 
 FILE = "sandbox.json"
+GIVEN = "addresses"
+"""In the agent's state folder: every address that it ever gave, one a line."""
 
 
 def written_address(folder: Path) -> str | None:
@@ -73,12 +75,26 @@ class PodNetwork:
             kept = written_address(self.folder)
             if kept is not None:
                 return kept
-            ours = {written_address(folder) for folder in self.context.pods.iterdir()} - {None}
-            address = sandbox.free_address(cidr, {a for a in ours if a} | self.context.pod_addresses())
+            address = self._never_given(str(cidr))
             temporary = self.folder / f"{FILE}.new"
             temporary.write_text(json.dumps({"address": address}))
             os.replace(temporary, self.folder / FILE)
             return address
+
+    def _never_given(self, cidr: str) -> str:
+        """An address that no pod has, and that the agent has not given before: kwok takes the address of any pod that goes
+        for one of its own to give, and then two pods would have it. Only when all were given is one given again."""
+        ours = {written_address(folder) for folder in self.context.pods.iterdir()} - {None}
+        taken = {address for address in ours if address} | self.context.pod_addresses()
+        ledger = self.context.state / GIVEN
+        given = ledger.read_text().split() if ledger.exists() else []
+        try:
+            address = sandbox.free_address(cidr, {*taken, *given})
+        except sandbox.SandboxError:
+            return sandbox.free_address(cidr, taken)
+        with ledger.open("a") as lines:
+            lines.write(f"{address}\n")
+        return address
 
     def remove(self) -> None:
         """Ends the network and gives the address back."""

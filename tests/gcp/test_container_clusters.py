@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from rehearsal.gcp.container import clusters
+from rehearsal.gcp.core.store import Store
+from rehearsal.gcp.core.world import Settings, World
 from tests.gcp.conftest import PROJECT, Gcp
 
 WHERE = f"/v1beta1/projects/{PROJECT}/locations/us-west4"
@@ -171,3 +175,22 @@ def test_older_paths_by_zone_reach_the_same_clusters(gcp: Gcp) -> None:
     assert gcp.ok("GET", f"{zonal}/c/nodePools")["nodePools"][0]["locations"] == ["us-west4-a"]
     listed = gcp.ok("GET", f"/v1/projects/{PROJECT}/locations/-/clusters")["clusters"]
     assert [c["name"] for c in listed] == ["c"]
+
+
+class NoControlPlane:
+    """A backend on which no cluster comes up."""
+
+    def start(self, name: str) -> Any:
+        raise RuntimeError(f"{name} has no control plane")
+
+
+def test_a_cluster_that_does_not_come_up_leaves_nothing_under_way(tmp_path: Path) -> None:
+    world = World(Store(tmp_path), Settings(backend=cast(Any, NoControlPlane())))
+    name = f"projects/{PROJECT}/locations/us-west4/clusters/c"
+    pool = f"{name}/nodePools/default-pool"
+    world.store.put("clusters", name, {"_name": name, "name": "c", "status": "PROVISIONING"})
+    world.store.put("pools", pool, {"_name": pool, "name": "default-pool", "status": "PROVISIONING"})
+    with pytest.raises(RuntimeError, match="no control plane"):
+        clusters.create_task(world, {"name": name, "method": "container.projects.locations.clusters.create"})
+    left = [world.store.get("clusters", name), world.store.get("pools", pool)]
+    assert [thing["status"] for thing in left if thing is not None] == ["ERROR", "ERROR"]

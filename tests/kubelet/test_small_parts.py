@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from rehearsal.kubelet import etc, logs, probes, sandbox
+from rehearsal.kubelet.pod_network import PodNetwork
 from rehearsal.kubelet.process import termination_message
 
 pytestmark = pytest.mark.unit
@@ -90,3 +95,22 @@ def test_last_words(tmp_path: Path) -> None:
     assert termination_message(failed, tmp_path, 0, "FallbackToLogsOnError") == "one\ntw\no\n"
     (tmp_path / "termination-log").write_text("bye")
     assert termination_message(failed, tmp_path, 0, "FallbackToLogsOnError") == "bye"
+
+
+def test_an_address_is_not_given_twice(tmp_path: Path) -> None:
+    """kwok gives the address of a pod that went to one of its own, so that the next real pod must not have it."""
+    node = {"metadata": {"name": "n"}, "spec": {"podCIDR": "10.64.1.0/29"}}
+    context: Any = SimpleNamespace(
+        state=tmp_path, pods=tmp_path / "pods", addresses=threading.Lock(), pod_addresses=lambda: {"10.64.1.5"}
+    )
+
+    def address_of(uid: str) -> str:
+        folder = context.pods / uid
+        folder.mkdir(parents=True)
+        pod = {"metadata": {"uid": uid}, "spec": {"nodeName": "n"}}
+        return PodNetwork(context, folder, pod)._choose(node)
+
+    assert address_of("first") == "10.64.1.6"
+    shutil.rmtree(context.pods / "first")
+    assert [address_of(uid) for uid in ("second", "third", "fourth")] == ["10.64.1.4", "10.64.1.3", "10.64.1.2"]
+    assert address_of("all were given, this one is free again") == "10.64.1.6"

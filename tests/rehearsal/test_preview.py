@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,7 @@ from tests.rehearsal.conftest import Checkout, plan_of
 pytestmark = pytest.mark.rehearsal
 
 ENVIRONMENTS = environments(Layout.default())
-PREVIEW_S = 15.0
-"""On two idle cores. A busy machine is given more, by what a process waits for a core there."""
 POOL = "gcp:container/nodePool:NodePool"
-
-
-def allowed_seconds() -> float:
-    """The bound, scaled by how many processes want a core beside ours (proc(5), loadavg)."""
-    runnable = float(Path("/proc/loadavg").read_text().split()[0])
-    return PREVIEW_S * max(1.0, runnable)
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +29,10 @@ def tools(checkout: Checkout) -> Checkout:
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_an_environment_previews_offline_and_in_time(tools: Checkout, environment: str, tmp_path: Path) -> None:
+def test_an_environment_previews_offline(tools: Checkout, environment: str, tmp_path: Path) -> None:
     files = {path: path.read_bytes() for path in tools.folder.glob("Pulumi*.yaml")}
-    shown, started = tmp_path / "preview.json", time.monotonic()
+    shown = tmp_path / "preview.json"
     done = tools.make("preview", f"ENV={environment}", f"ARGS=--json {shown}")
-    assert time.monotonic() - started < allowed_seconds()
     plan = plan_of(tools.layout, environment)
     steps = json.loads(shown.read_text())["steps"]
     assert {step["op"] for step in steps} == {"create"}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rehearsal.images import duration_ms
+from rehearsal.images import duration_ms, write_table
+from rehearsal.layout import Layout
 from rehearsal.programs import CHECKERS, GO_VERSION, KUBERNETES_VERSION, PROGRAMS
 from rehearsal.stages import render
 
@@ -40,6 +41,14 @@ def test_durations(text, wanted):
 def test_what_is_no_duration_is_refused(text):
     with pytest.raises(ValueError, match="not a duration"):
         duration_ms(text)
+
+
+def test_a_duration_of_played_jobs_without_a_unit_is_refused_before_anything_starts(tmp_path, monkeypatch):
+    monkeypatch.setenv("REHEARSAL_JOB_DURATION", "30")
+    layout = Layout(tmp_path)
+    with pytest.raises(ValueError, match="REHEARSAL_JOB_DURATION is not a duration: '30'"):
+        write_table(layout)
+    assert not layout.images.exists()
 
 
 def test_stages_leave_pods_with_local_programs_alone():

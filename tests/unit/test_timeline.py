@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from conftest import AUTOPILOT, both, plan_with
+from conftest import AUTOPILOT, both, plan_with, with_slice
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
 from operations.timeline import (
@@ -115,7 +115,7 @@ def ray_as_promised():
 
 def test_all_promises_hold_when_the_tutorial_happens_as_promised():
     made = promises(tutorial_a(), as_promised())
-    assert [promise.text for promise in made if not promise.held] == []
+    assert [promise.text for promise in made if promise.held is not True] == []
     assert len(made) == 9
 
 
@@ -141,7 +141,7 @@ def test_all_promises_hold_when_the_tutorial_happens_as_promised():
 def test_a_broken_promise_is_named(broken, text):
     three, _, one = as_promised()
     made = promises(tutorial_a(), [three, broken(), one])
-    assert [promise.text for promise in made if not promise.held] == [text]
+    assert [promise.text for promise in made if promise.held is not True] == [text]
 
 
 @pytest.mark.parametrize("change", [{"cohort": "teams"}, {"preemption": PreemptionSection()}])
@@ -178,7 +178,7 @@ def test_the_queue_says_why_a_job_waits():
 
 def test_plan_a_and_plan_b_are_promises():
     made = promises(tutorial_b(), ray_as_promised())
-    assert [promise.text for promise in made if not promise.held] == []
+    assert [promise.text for promise in made if promise.held is not True] == []
     assert len(made) == 11
 
 
@@ -202,7 +202,7 @@ def test_plan_a_and_plan_b_are_promises():
 def test_a_broken_plan_b_is_named(broken, texts):
     first, _ = ray_as_promised()
     made = promises(tutorial_b(), [first, broken()])
-    assert [promise.text for promise in made if not promise.held] == texts
+    assert [promise.text for promise in made if promise.held is not True] == texts
 
 
 def test_where_the_order_leaves_it_open_no_flavor_is_promised():
@@ -253,7 +253,7 @@ def test_jobs_that_never_met_promise_each_other_nothing():
     three, two, _ = as_promised()
     anew = line("one", {0: ["p3", "p3"]}, 40, 40, 50)
     made = promises(tutorial_a(), [three, two, anew])
-    assert [promise.text for promise in made if not promise.held] == []
+    assert [promise.text for promise in made if promise.held is not True] == []
     assert not any("together" in promise.text for promise in made)
     first, second = ray_as_promised()
     later = replace(
@@ -263,7 +263,49 @@ def test_jobs_that_never_met_promise_each_other_nothing():
         finished=moment(at(50)),
         flavors=frozenset({"on-demand"}),
     )
-    assert [promise.text for promise in promises(tutorial_b(), [first, later]) if not promise.held] == []
+    assert [promise.text for promise in promises(tutorial_b(), [first, later]) if promise.held is not True] == []
+
+
+def unseen(name: str, flavor: str):
+    """A Ray job that succeeded while nothing followed it: its pods and their nodes are gone, its Workload is there."""
+    return replace(ray(name, flavor, "dws-pool", 4, 9, ASKED), slices={}, head=None, nodes=None)
+
+
+def test_what_nobody_saw_is_not_broken():
+    first, _ = ray_as_promised()
+    made = promises(tutorial_b(), [first, unseen("ray-2", "dws")])
+    assert [promise.text for promise in made if promise.held is False] == []
+    assert [promise.text for promise in made if promise.held is None] == [
+        "ray-2: its slice had a pool of its own",
+        "ray-2: Ray's head ran on default-pool",
+        "ray-2 ran by Plan B: flavor dws, on dws-pool",
+        "ray-2: the nodes came when it had its quota, not before",
+    ]
+
+
+def test_a_wrong_flavor_is_broken_also_unseen():
+    first, _ = ray_as_promised()
+    made = promises(tutorial_b(), [first, unseen("ray-2", "on-demand")])
+    assert [promise.text for promise in made if promise.held is False] == [
+        "ray-2 ran by Plan B: flavor dws, on dws-pool"
+    ]
+
+
+def test_a_job_that_failed_unseen_keeps_no_promise_of_place():
+    first, _ = ray_as_promised()
+    failed = replace(unseen("ray-2", "dws"), succeeded=False)
+    made = {promise.text: promise.held for promise in promises(tutorial_b(), [first, failed])}
+    assert made["ray-2: its slice had a pool of its own"] is False
+
+
+def test_a_job_that_fell_back_to_plan_a_breaks_one_promise_only():
+    first, _ = ray_as_promised()
+    # Its nodes are those of the job before it: older than its quota.
+    back = ray("ray-2", "on-demand", "on-demand-pool", 20, 20, ASKED)
+    made = promises(tutorial_b(), [first, back])
+    assert [promise.text for promise in made if promise.held is False] == [
+        "ray-2 ran by Plan B: flavor dws, on dws-pool"
+    ]
 
 
 def test_where_google_names_the_pools_none_is_promised():
@@ -278,3 +320,14 @@ def test_where_google_names_the_pools_none_is_promised():
         ("ray-1 ran by Plan A: flavor vlp-24", True),
     ]
     assert not promises(plan, [replace(ran, flavors=frozenset())])[-1].held
+
+
+def test_a_job_is_judged_by_the_plan_that_it_was_first_seen_under():
+    jobs = {"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}]}
+    plan = plan_with(**both(workloads=[], ray=jobs, slices=with_slice(1, pools=["on-demand-pool", "second-pool"])))
+    first, second = ray_as_promised()
+    broken = [promise.text for promise in promises(plan, [first, second]) if promise.held is False]
+    assert broken == ["ray-2 ran by Plan A: flavor on-demand, on on-demand-pool or second-pool"]
+    seen_before = replace(second, expected="dws")
+    assert [promise.text for promise in promises(plan, [first, seen_before]) if promise.held is False] == []
+    assert merged(seen_before, second).expected == "dws"

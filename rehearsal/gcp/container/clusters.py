@@ -121,6 +121,7 @@ def create_task(world: World, args: Object) -> None:
         ray_operator.follow(world, args["name"])
     except Exception as error:
         _set(world, args["name"], {"status": "ERROR", "statusMessage": str(error)})
+        pools.give_up(world, args["name"])
         raise
     _set(world, args["name"], {"status": "RUNNING"})
 

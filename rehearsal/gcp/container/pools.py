@@ -78,6 +78,14 @@ def create_task(world: World, args: Object) -> None:
     save(world, args["name"], {**pool, "status": "RUNNING"})
 
 
+def give_up(world: World, cluster: str) -> None:
+    """Ends what the first pools of a cluster are waiting for: it has not come up, and nothing will bring them."""
+    for pool in of(world, cluster):
+        if pool["status"] == "PROVISIONING":
+            text = "The cluster did not come up."
+            save(world, pool["_name"], {**pool, "status": "ERROR", "statusMessage": text, "_size": 0})
+
+
 def _get(call: Call) -> Object:
     return shown(names.pool(call))
 
