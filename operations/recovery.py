@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from operations import given
 from operations.engine import Engine, OperationError
 from operations.kube import CLUSTER, Cluster
 from rehearsal.lifecycle import RehearsalError, google
@@ -62,25 +63,38 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
     if not pending and not killed and engine.ended_well():
         return without_lost_cluster(engine, resources, say)
     settle(engine)
-    noted = [operation["resource"] for operation in pending if operation.get("type") == "creating"]
-    found = existing(engine, noted)
+    found = noted_and_there(engine, pending, say)
+    lost = made_and_lost(engine, [*resources, *found], say)
+    if not pending and not lost:
+        return without_lost_cluster(engine, resources, say)
+    resources = [*resources, *found, *lost]
+    deployment |= {"pending_operations": [], "resources": resources}
+    engine.replace(state)
+    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
+    return engine.resources()
+
+
+def noted_and_there(
+    engine: Engine, pending: Sequence[dict[str, Any]], say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Of the creations that were never recorded to have ended, the resources that exist."""
+    found = existing(engine, [operation["resource"] for operation in pending if operation.get("type") == "creating"])
     if pending:
         say(
             f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
         )
+    return found
+
+
+def made_and_lost(engine: Engine, known: Sequence[dict[str, Any]], say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """What exists at Google, was made by the program and is not among the `known`."""
     lost = existing(engine, wanted_at_google(engine, say))
-    noted_too, foreign = {resource["urn"] for resource in found}, googles_own([*resources, *found, *lost])
-    lost = [resource for resource in lost if resource["urn"] not in noted_too and resource["id"] not in foreign]
+    urns, foreign = {resource["urn"] for resource in known}, googles_own([*known, *lost])
+    lost = [resource for resource in lost if resource["urn"] not in urns and resource["id"] not in foreign]
     if lost:
         names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
         say(f"  made by a run that never learned of it, and taken over: {names}")
-    if not pending and not lost:
-        return without_lost_cluster(engine, resources, say)
-    deployment["pending_operations"] = []
-    deployment["resources"] = [*resources, *found, *lost]
-    engine.replace(state)
-    _refresh(engine, DELETE_UNREACHABLE if _cluster_is_lost(engine, resources) else None)
-    return engine.resources()
+    return lost
 
 
 def without_lost_cluster(
@@ -110,9 +124,20 @@ def _refresh(engine: Engine, extra: Mapping[str, str] | None = None) -> None:
 
 
 def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of resources that were to be created, those that exist, as the state is to have them."""
+    """Of resources that were to be created, those that exist, as the state is to have them. What was at Google before the stack
+    is somebody else's: a stack that wants its name has to fail."""
+    before = {str(thing) for things in given.remembered(engine.layout).values() for thing in things}
     ids = [(resource, resource_id(resource)) for resource in creating]
-    return [adopted(resource, id_) for resource, id_ in ids if id_ is not None and exists(engine, resource, id_)]
+    return [
+        adopted(resource, id_)
+        for resource, id_ in ids
+        if id_ is not None and _listed(id_) not in before and exists(engine, resource, id_)
+    ]
+
+
+def _listed(id_: str) -> str:
+    """An id as the rehearsal lists what is there: a path, and of an account its address."""
+    return id_.rsplit("/serviceAccounts/", 1)[-1]
 
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from operations import recovery
 from operations.engine import Engine
-from operations.recovery import UNKNOWN, adopted, googles_own, resource_id, wanted_at_google
+from operations.recovery import UNKNOWN, adopted, googles_own, made_and_lost, resource_id, wanted_at_google
 from rehearsal.layout import Layout
 
 pytestmark = pytest.mark.unit
@@ -55,6 +56,29 @@ def test_only_what_google_would_be_asked_to_make_is_looked_for(tmp_path: Any) ->
     engine = engine_that_says(tmp_path, CompletedProcess([], 255, json.dumps({"steps": steps}), ""))
     found = wanted_at_google(engine, print)
     assert [resource["inputs"] for resource in found] == [{"name": "n", "project": "p"}, {"name": "r"}]
+
+
+def test_what_was_there_before_the_stack_is_not_taken_over(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network and an account of somebody else's have the names that the program wants: it must fail, not own them."""
+    network, account = "projects/p/global/networks/theirs", "theirs@p.iam.gserviceaccount.com"
+    steps = [
+        step("create", "gcp:compute/network:Network", name="theirs", project="p"),
+        step("create", "gcp:compute/network:Network", name="ours", project="p"),
+        step("create", "gcp:serviceaccount/account:Account", accountId="theirs", project="p"),
+    ]
+    engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
+    engine.layout.make()
+    (engine.layout.run / "given.json").write_text(json.dumps({"networks": [network], "service-accounts": [account]}))
+    monkeypatch.setattr(recovery, "exists", lambda *_: True)
+    assert [r["id"] for r in made_and_lost(engine, [], lambda _: None)] == ["projects/p/global/networks/ours"]
+
+
+def test_what_the_state_has_is_not_taken_over_twice(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [step("create", "gcp:compute/network:Network", name="n", project="p")]
+    engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
+    monkeypatch.setattr(recovery, "exists", lambda *_: True)
+    (lost,) = made_and_lost(engine, [], lambda _: None)
+    assert made_and_lost(engine, [lost], lambda _: None) == []
 
 
 def test_without_a_preview_nothing_is_taken_over_and_that_is_said(tmp_path: Any) -> None:
