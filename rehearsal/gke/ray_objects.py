@@ -11,8 +11,7 @@ Placed = tuple[str, Object]
 
 _RBAC, _ADMISSION = "rbac.authorization.k8s.io/v1", "admissionregistration.k8s.io/v1"
 OPERATOR, WEBHOOK = "kuberay-operator", "kuberay-tpu-webhook"
-ROLE = f"/apis/{_RBAC}/clusterroles/{OPERATOR}"
-"""KubeRay's own role, from its source."""
+
 
 OWNERS_FIRST = ("raycronjobs", "rayservices", "rayjobs", "rayclusters")
 """Ray's kinds: each may own objects of those after it."""
@@ -21,6 +20,11 @@ OWNERS_FIRST = ("raycronjobs", "rayservices", "rayjobs", "rayclusters")
 def user(name: str) -> str:
     """The user as which a hosted program comes to the cluster."""
     return f"system:{name}"
+
+
+def right(name: str) -> str:
+    """What the rights of a hosted program are called: not as in KubeRay's own chart, whose removal would take them along."""
+    return f"gke-{name}"
 
 
 def plural(file: Path) -> str:
@@ -34,11 +38,18 @@ def definition(file: Path) -> str:
     return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural(file)}.{group}"
 
 
-def rights() -> list[Placed]:
-    """What the two programs may do, beside KubeRay's own role."""
-    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
-    role = _object(_RBAC, "ClusterRole", WEBHOOK, rules=rules)
-    return [(f"/apis/{_RBAC}/clusterroles/{WEBHOOK}", role), *(_binding(name) for name in (OPERATOR, WEBHOOK))]
+def rights(operator_rules: list[Object]) -> list[Placed]:
+    """What the two programs may do; the operator's rules are those of KubeRay's own role."""
+    webhook_rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    return [
+        placed
+        for name, rules in ((OPERATOR, operator_rules), (WEBHOOK, webhook_rules))
+        for placed in (_role(name, rules), _binding(name))
+    ]
+
+
+def _role(name: str, rules: list[Object]) -> Placed:
+    return f"/apis/{_RBAC}/clusterroles/{right(name)}", _object(_RBAC, "ClusterRole", right(name), rules=rules)
 
 
 def _binding(name: str) -> Placed:
@@ -46,11 +57,11 @@ def _binding(name: str) -> Placed:
     body = _object(
         _RBAC,
         "ClusterRoleBinding",
-        name,
-        roleRef={"apiGroup": group, "kind": "ClusterRole", "name": name},
+        right(name),
+        roleRef={"apiGroup": group, "kind": "ClusterRole", "name": right(name)},
         subjects=[{"apiGroup": group, "kind": "User", "name": user(name)}],
     )
-    return f"/apis/{_RBAC}/clusterrolebindings/{name}", body
+    return f"/apis/{_RBAC}/clusterrolebindings/{right(name)}", body
 
 
 def webhooks(address: str, ca_pem: str) -> list[Placed]:

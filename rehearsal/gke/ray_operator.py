@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
@@ -74,8 +75,7 @@ class AddOn:
         self.folder.mkdir(exist_ok=True)
         supervisor.start_unit(self.layout, *self._webhook())
         self._define()
-        self._apply(ray_objects.ROLE, self.role.read_text())
-        for path, body in ray_objects.rights():
+        for path, body in self._rights():
             self._apply(path, body)
         _await(self._webhook_listens, CREATE_TIMEOUT_S, "the Ray TPU webhook")
         for path, body in self._registrations():
@@ -90,11 +90,14 @@ class AddOn:
         for file in self.definitions:
             self._delete(ray_objects.definition(file))
         _await(self._undefined, REMOVE_TIMEOUT_S, "the end of Ray's definitions")
-        for path, _ in [*self._registrations(), *ray_objects.rights()]:
+        for path, _ in [*self._registrations(), *self._rights()]:
             self._delete(path)
-        self._delete(ray_objects.ROLE)
         supervisor.stop_units(self.layout, [self._unit(OPERATOR), self._unit(WEBHOOK)])
         shutil.rmtree(self.folder)
+
+    def _rights(self) -> list[ray_objects.Placed]:
+        rules: list[ray_objects.Object] = yaml.safe_load(self.role.read_text())["rules"]
+        return ray_objects.rights(rules)
 
     # -- the programs -------------------------------------------------------------------------------------------------
 
