@@ -6,28 +6,12 @@ from typing import Any
 
 import pytest
 from conftest import BOTH, TUTORIAL, as_config, both, changed, plan_with, with_slice
-from faulty import NOWHERE, faults_in, only_fault
+from faulty import GIVEN, NOWHERE, SLICES, cluster, faults_in, jobs, only_fault, slices
 
 from settings.faults import ConfigurationError
 from settings.plan import plan_from
 
 pytestmark = pytest.mark.unit
-
-SLICES = TUTORIAL["slices"][0]
-JOB = TUTORIAL["workloads"][0]
-GIVEN = {"network": "n", "subnetwork": "s", "podsRange": "pods", "servicesRange": "services"}
-
-
-def slices(**changes: Any) -> list[dict[str, Any]]:
-    return [{**SLICES, **changes}]
-
-
-def jobs(**changes: Any) -> list[dict[str, Any]]:
-    return [{**JOB, **changes}]
-
-
-def cluster(**changes: Any) -> dict[str, Any]:
-    return {**TUTORIAL["cluster"], **changes}
 
 
 def faults_of(**changes: Any) -> dict[str, tuple[str, str]]:

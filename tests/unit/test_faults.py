@@ -6,25 +6,9 @@ from typing import Any
 
 import pytest
 from conftest import TUTORIAL, changed
-from faulty import only_fault
+from faulty import GIVEN, JOB, SLICES, cluster, each, is_the_only_fault, jobs, slices
 
 pytestmark = pytest.mark.unit
-
-SLICES = TUTORIAL["slices"][0]
-JOB = TUTORIAL["workloads"][0]
-GIVEN = {"network": "n", "subnetwork": "s", "podsRange": "pods", "servicesRange": "services"}
-
-
-def slices(**changes: Any) -> list[dict[str, Any]]:
-    return [{**SLICES, **changes}]
-
-
-def jobs(**changes: Any) -> list[dict[str, Any]]:
-    return [{**JOB, **changes}]
-
-
-def cluster(**changes: Any) -> dict[str, Any]:
-    return {**TUTORIAL["cluster"], **changes}
 
 
 def pool(**changes: Any) -> dict[str, Any]:
@@ -171,12 +155,6 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
-def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(changes, path, wanted, remedy) -> None:
-    values = changed(**changes)
-    fault = only_fault(values)
-    assert fault.path == path
-    assert wanted in fault.wanted
-    assert remedy in fault.remedy
+@each(CASES)
+def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
+    is_the_only_fault(changed(**values), path, wanted, remedy)

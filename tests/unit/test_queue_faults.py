@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import BOTH, TUTORIAL, both, plan_with, with_slice
-from faulty import only_fault
+from faulty import each, is_the_only_fault
 
 pytestmark = pytest.mark.unit
 
@@ -57,14 +57,9 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("values", "path", "wanted", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
-)
+@each(CASES)
 def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
-    fault = only_fault(values)
-    assert fault.path == path
-    assert wanted in fault.wanted
-    assert remedy in fault.remedy
+    is_the_only_fault(values, path, wanted, remedy)
 
 
 def test_an_unknown_machine_type_is_taken_when_the_quota_is_stated() -> None:
