@@ -33,7 +33,10 @@ class Capacity:
     queued: bool = False
     spot: bool = False
     reserved: bool = False
-    unreserved: bool = False
+
+    @property
+    def unreserved(self) -> bool:
+        return self.spot or self.flex_start
 
     @property
     def empty(self) -> bool:
@@ -47,10 +50,10 @@ class Capacity:
 CAPACITIES: dict[str, Capacity] = {
     "on-demand": Capacity("on-demand"),
     "reservation": Capacity("reservation", reserved=True),
-    "spot": Capacity("spot", spot=True, unreserved=True),
-    "flex-start": Capacity("flex-start", flex_start=True, unreserved=True),
+    "spot": Capacity("spot", spot=True),
+    "flex-start": Capacity("flex-start", flex_start=True),
     # On TPUs queued provisioning exists only together with flex-start.
-    "queued": Capacity("queued", flex_start=True, queued=True, unreserved=True),
+    "queued": Capacity("queued", flex_start=True, queued=True),
 }
 
 WHY_NO_RESERVATION = {

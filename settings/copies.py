@@ -36,5 +36,14 @@ def places(path: str, entries: Iterable[tuple[int, Section]], attribute: str) ->
         yield path.format(index), value
 
 
+def once(entries: Sequence[Section], attribute: str) -> list[str]:
+    """The names in `attribute` of all entries. Raises Unsound while one of them is broken or there twice: which one a name
+    means, and whether a name is unknown, is open then."""
+    names = [getattr(entry, attribute) for _, entry in distinct(entries)]
+    if len(set(names)) < len(names):
+        raise Unsound(attribute)
+    return names
+
+
 def _whole(entry: Section) -> bool:
     return all(name in vars(entry) for name in type(entry).model_fields)

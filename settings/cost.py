@@ -14,10 +14,10 @@ from settings.accelerators import SliceShape
 from settings.capacity import CapacityKind
 from settings.job_rules import flavor_index
 from settings.model import PricesSection, SliceSection
-from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan, max_run_seconds
+from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan
 from settings.queue_plan import sections_of
 from settings.ray_plan import ray_queue
-from settings.shapes import certain_shape, count_of, is_autopilot
+from settings.shapes import certain_shape, count_of, is_autopilot, max_run_seconds
 
 HOURS_A_DAY = 24
 

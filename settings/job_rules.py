@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from settings.accelerators import MachineType
-from settings.copies import copies, distinct, places
+from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
 from settings.queue_plan import queue_of_flavor
@@ -192,11 +192,8 @@ def _others(settings: Settings) -> Iterator[Fault]:
 
 
 def job_names(settings: Settings) -> list[str]:
-    """The jobs that can be waited for. Raises Unsound while a name is broken or there twice."""
-    names = [job.name for _, job in distinct(settings.workloads)]
-    if len(set(names)) < len(names):
-        raise Unsound("name")
-    return names
+    """The jobs that can be waited for. Raises Unsound as `once`."""
+    return once(settings.workloads, "name")
 
 
 @rule

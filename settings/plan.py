@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from settings.accelerators import SliceShape
-from settings.capacity import CAPACITIES, LONGEST_RUN_S, Capacity
+from settings.capacity import CAPACITIES, Capacity
 from settings.faults import refuse_if_any
 from settings.job_rules import flavor_index
 from settings.model import Settings, SliceSection, WorkloadSection
-from settings.names import seconds
 from settings.parse import parse
 from settings.queue_plan import FlavorPlan, QueuePlan, job_queue, node_labels, queue_plans
 from settings.ray_plan import RayJobPlan, priority_of, ray_job_plans
 from settings.rules import all_faults
-from settings.shapes import certain_shape, count_of, is_autopilot, is_queued, system_zones
+from settings.shapes import (
+    certain_shape,
+    count_of,
+    is_autopilot,
+    max_run_seconds,
+    request_seconds,
+    system_zones,
+)
 from settings.team_model import PrioritySection
 from settings.team_plan import TeamPlan, team_plans
 
@@ -52,11 +58,14 @@ class JobPlan:
     after: tuple[str, ...]
     privileged: bool
     sleep_seconds: int
-    queued: bool
-    """Its nodes may come by queued provisioning, if only when the flavors before it in the queue are taken."""
-    max_run_seconds: int | None
-    """How long nodes from queued provisioning are asked for."""
+    request_seconds: int | None
+    """For how long nodes from queued provisioning are asked for; None where none may come so."""
     priority: PrioritySection | None = None
+
+    @property
+    def queued(self) -> bool:
+        """Its nodes may come by queued provisioning, if only when the flavors before it in the queue are taken."""
+        return self.request_seconds is not None
 
     @property
     def devices(self) -> int:
@@ -129,13 +138,6 @@ def _bounds(section: SliceSection, shape: SliceShape, capacity: Capacity) -> tup
     return (0, shape.hosts) if capacity.empty else None
 
 
-def max_run_seconds(section: SliceSection) -> int | None:
-    """After how long Google takes a node back, None for never."""
-    if section.max_run_duration is not None:
-        return seconds(section.max_run_duration)
-    return LONGEST_RUN_S if CAPACITIES[section.capacity].lent else None
-
-
 def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
     """Jobs in an order in which each comes after those it waits for."""
     plans = {}
@@ -153,7 +155,6 @@ def _job(job: WorkloadSection, section: SliceSection, settings: Settings) -> Job
     queue = job_queue(section.flavor, job.team, settings)
     by_name = {other.flavor: other for other in settings.slices}
     alike = [by_name[flavor.name] for flavor in queue.flavors if flavor.shape == shape]
-    runs = [run for other in alike if is_queued(other) and (run := max_run_seconds(other)) is not None]
     return JobPlan(
         name=job.name,
         namespace=queue.namespace,
@@ -163,8 +164,7 @@ def _job(job: WorkloadSection, section: SliceSection, settings: Settings) -> Job
         after=tuple(job.after),
         privileged=job.privileged,
         sleep_seconds=job.sleep_seconds,
-        queued=any(is_queued(other) for other in alike),
-        max_run_seconds=min(runs) if runs else None,
+        request_seconds=request_seconds(alike),
         priority=priority_of(job, settings),
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.copies import copies, distinct, places
-from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
+from settings.copies import copies, distinct, once, places
+from settings.faults import MISSING, Fault, duplicates, rule, unknown_names
 from settings.model import Settings
 
 _SYSTEM = "system-"
@@ -31,9 +31,7 @@ def _system(settings: Settings) -> Iterator[Fault]:
 @rule
 def _named(settings: Settings) -> Iterator[Fault]:
     """Kueue queues no job that names a missing class, and says so in its own log only."""
-    known = [priority.name for _, priority in distinct(settings.priorities)]
-    if len(set(known)) < len(known):
-        raise Unsound("name")
+    known = once(settings.priorities, "name")
     jobs = [
         *places("workloads[{}].priority", distinct(settings.workloads), "priority"),
         *places("ray.jobs[{}].priority", distinct(settings.ray.jobs), "priority"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from settings.copies import copies, distinct, places
-from settings.faults import MISSING, Described, Fault, Unsound, duplicates, rule, unknown_names
+from settings.copies import copies, distinct, once, places
+from settings.faults import MISSING, Described, Fault, duplicates, rule, unknown_names
 from settings.model import QueueSection, Settings
 from settings.shapes import is_autopilot
 from settings.system_rules import room_for_jobs
@@ -36,12 +36,8 @@ def check(settings: Settings) -> Iterator[Fault]:
 
 
 def flavor_names(settings: Settings) -> list[str]:
-    """The flavors in `slices`. Raises Unsound while one of them is broken or there twice: which one a name means, and whether
-    a name is unknown, is open then."""
-    names = [section.flavor for _, section in distinct(settings.slices)]
-    if len(set(names)) < len(names):
-        raise Unsound("flavor")
-    return names
+    """The flavors in `slices`. Raises Unsound as `once`."""
+    return once(settings.slices, "flavor")
 
 
 @rule

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
-from settings.capacity import CAPACITIES, LONGEST_RUN_S
 from settings.model import QueueSection, RayJobSection, Settings, WorkloadSection
-from settings.names import mebibytes, seconds
+from settings.names import mebibytes
 from settings.queue_plan import DEFAULT_POOL, sections_of
-from settings.shapes import certain_shape, is_autopilot, shape_of
+from settings.shapes import certain_shape, is_autopilot, request_seconds, shape_of
 from settings.system_pool import Room
 from settings.team_model import PrioritySection
 
@@ -34,13 +33,16 @@ class RayJobPlan:
     head: Room
     worker: Room
     epochs: int
-    queued: bool
-    """Its nodes may come by queued provisioning."""
-    max_run_seconds: int | None
-    """How long nodes from queued provisioning are asked for; None where none may come so."""
+    request_seconds: int | None
+    """For how long nodes from queued provisioning are asked for; None where none may come so."""
     system_pool: str | None
     """The pool of the nodes for the head; None on Autopilot, where it has no name."""
     priority: PrioritySection | None = None
+
+    @property
+    def queued(self) -> bool:
+        """Its nodes may come by queued provisioning."""
+        return self.request_seconds is not None
 
 
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
@@ -54,8 +56,6 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
     if queue is None:
         raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
     sections = sections_of(queue, settings)
-    lent = [section for section in sections if CAPACITIES[section.capacity].queued]
-    runs = [seconds(s.max_run_duration) if s.max_run_duration is not None else LONGEST_RUN_S for s in lent]
     return RayJobPlan(
         name=job.name,
         namespace=queue.namespace,
@@ -70,8 +70,7 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         head=Room(job.head.cpu * 1000, mebibytes(job.head.memory)),
         worker=Room(job.worker.cpu * 1000, mebibytes(job.worker.memory)),
         epochs=job.epochs,
-        queued=bool(lent),
-        max_run_seconds=min(runs) if runs else None,
+        request_seconds=request_seconds(sections),
         system_pool=None if is_autopilot(settings) else DEFAULT_POOL,
         priority=priority_of(job, settings),
     )

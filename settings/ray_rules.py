@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from settings.accelerators import SliceShape
-from settings.copies import copies, distinct, places
+from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Described, Fault, Unsound, duplicates, listed, rule, unknown_names
 from settings.job_rules import after_once
 from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings, SliceSection
@@ -65,9 +65,7 @@ def _other_names(entries: Entries, settings: Settings) -> Iterator[Fault]:
 @rule
 def _after(entries: Entries) -> Iterator[Fault]:
     """Only earlier jobs of the list can be waited for, so no circle is possible."""
-    names = [job.name for _, job in entries]
-    if len(set(names)) < len(names):
-        return
+    names = once([job for _, job in entries], "name")
     wanted = "a Ray job that stands before this one in the list"
     unknown: dict[str, tuple[list[str], list[tuple[str, str]]]] = {}
     for position, (index, job) in enumerate(entries):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from settings.accelerators import MACHINE_TYPES, MachineType, SliceShape
-from settings.capacity import CAPACITIES
+from settings.capacity import CAPACITIES, LONGEST_RUN_S
 from settings.faults import Unsound
 from settings.model import Settings, SliceSection
+from settings.names import seconds
 
 
 def machine_of(section: SliceSection) -> MachineType | None:
@@ -69,6 +72,20 @@ def slices_of(section: SliceSection) -> int:
     """The most slices that one job can have there: a multi-host pool is one slice, and GKE serves a ProvisioningRequest
     from one pool. Raises Unsound as `chips_of`."""
     return 1 if is_queued(section) else chips_of(section) // sound_shape(section).chips
+
+
+def max_run_seconds(section: SliceSection) -> int | None:
+    """After how long Google takes a node back, None for never."""
+    if section.max_run_duration is not None:
+        return seconds(section.max_run_duration)
+    return LONGEST_RUN_S if CAPACITIES[section.capacity].lent else None
+
+
+def request_seconds(sections: Iterable[SliceSection]) -> int | None:
+    """For how long a ProvisioningRequest asks for nodes, where a job may run on any of `sections`: the shortest time for which
+    one of the queued ones is lent. None where none is queued."""
+    runs = (max_run_seconds(section) for section in sections if is_queued(section))
+    return min((run for run in runs if run is not None), default=None)
 
 
 def is_queued(section: SliceSection) -> bool:

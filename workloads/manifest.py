@@ -59,8 +59,8 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
 def _metadata(job: JobPlan) -> dict[str, Any]:
     """Exclusive topology puts each slice's pods on a node pool of their own, which is what makes a slice."""
     annotations = {EXCLUSIVE_TOPOLOGY: NODEPOOL_LABEL}
-    if job.queued and job.max_run_seconds is not None:
-        annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
+    if job.request_seconds is not None:
+        annotations[MAX_RUN_DURATION] = str(job.request_seconds)
     return {
         "name": job.name,
         "namespace": job.namespace,

@@ -68,8 +68,8 @@ def _metadata(job: RayJobPlan) -> dict[str, Any]:
     annotations = {}
     if job.elastic:
         annotations[ELASTIC] = "true"
-    if job.max_run_seconds is not None:
-        annotations[MAX_RUN_DURATION] = str(job.max_run_seconds)
+    if job.request_seconds is not None:
+        annotations[MAX_RUN_DURATION] = str(job.request_seconds)
     metadata: dict[str, Any] = {
         "name": job.name,
         "namespace": job.namespace,

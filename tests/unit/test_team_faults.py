@@ -151,4 +151,4 @@ def test_a_queue_without_chips_may_borrow_them_from_teams() -> None:
 def test_a_job_that_may_fall_to_plan_b_is_ready_for_its_nodes() -> None:
     """It tolerates them, and says for how long it wants them."""
     plan = plan_with(**both(workloads=[{**JOB, "flavor": "on-demand"}], ray={}))
-    assert (plan.jobs[0].queued, plan.jobs[0].max_run_seconds) == (True, 604800)
+    assert (plan.jobs[0].queued, plan.jobs[0].request_seconds) == (True, 604800)
