@@ -61,11 +61,18 @@ class WebhookGate:
         inputs = args.new_inputs
         if inputs is None:
             raise GateError(f"{args.name}: the engine ran the gate without the object")
-        kubeconfig = await self._kubeconfig.future()
-        if kubeconfig is None:
-            raise GateError(f"{args.name}: the cluster's endpoint is not known")
-        api = await asyncio.to_thread(self._connect, kubeconfig)
+        api = await connected(args.name, self._kubeconfig, self._connect)
         await wait_until_admitted(api, manifest_of(inputs), self._controller, self._timeout)
+
+
+async def connected(
+    name: str, kubeconfig: pulumi.Output[str], connect: Callable[[str], KubernetesApi]
+) -> KubernetesApi:
+    """The cluster's API, for a hook of the resource `name`. Raises GateError while there is no cluster."""
+    known = await kubeconfig.future()
+    if known is None:
+        raise GateError(f"{name}: the cluster's endpoint is not known")
+    return await asyncio.to_thread(connect, known)
 
 
 async def wait_until_admitted(

@@ -20,7 +20,7 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from components.answers import why_not_ready
-from components.gate import Controller, GateError, pauses
+from components.gate import Controller, GateError, connected, pauses
 from components.kubernetes_api import ExecApi, KubernetesApi
 
 
@@ -77,10 +77,7 @@ class ReleaseRecovery:
         return False
 
     async def _api(self) -> KubernetesApi:
-        kubeconfig = await self._kubeconfig.future()
-        if kubeconfig is None:
-            raise RuntimeError("the cluster's endpoint is not known")
-        return await asyncio.to_thread(self._connect, kubeconfig)
+        return await connected(f"Helm release {self._release}", self._kubeconfig, self._connect)
 
 
 def forget(api: KubernetesApi, namespace: str, release: str, *, pending_only: bool) -> list[str]:

@@ -16,7 +16,7 @@ import pulumi
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from components.gate import GateError, pauses
+from components.gate import GateError, connected, pauses
 from components.kubernetes_api import ExecApi, KubernetesApi
 
 
@@ -52,10 +52,7 @@ class Turn:
         )
 
     async def _before(self, args: pulumi.ResourceHookArgs) -> None:
-        kubeconfig = await self._kubeconfig.future()
-        if kubeconfig is None:
-            raise GateError(f"{args.name}: the cluster's endpoint is not known")
-        api = await asyncio.to_thread(self._connect, kubeconfig)
+        api = await connected(args.name, self._kubeconfig, self._connect)
         await wait_for_turn(api, self._job, self._followed, self._timeout)
 
 

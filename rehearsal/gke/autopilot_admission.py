@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rehearsal.gcp.core import Object
-from rehearsal.gke.builtin import ADMISSION, REJECTED, ensure
+from rehearsal.gke.builtin import REJECTED, enforce
 from rehearsal.kubeapi import KubeApi
 
 _NAME = "autopilot-constraints.gke.io"
@@ -43,9 +43,7 @@ _VARIABLES = {
 
 def install(kubeconfig: Path) -> None:
     """Brings the rules into a cluster that answers. Idempotent."""
-    api = KubeApi(kubeconfig)
-    ensure(api, f"{ADMISSION}/validatingadmissionpolicies", _policy())
-    ensure(api, f"{ADMISSION}/validatingadmissionpolicybindings", _binding())
+    enforce(KubeApi(kubeconfig), _policy())
 
 
 def _policy() -> Object:
@@ -79,13 +77,4 @@ def _policy() -> Object:
                 }
             ],
         },
-    }
-
-
-def _binding() -> Object:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": _NAME},
-        "spec": {"policyName": _NAME, "validationActions": ["Deny"]},
     }

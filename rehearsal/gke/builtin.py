@@ -30,8 +30,7 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
         api = KubeApi(kubeconfig)
         for path in sorted(definitions.glob("*/*.yaml")):
             ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
-        ensure(api, f"{ADMISSION}/validatingadmissionpolicies", _policy())
-        ensure(api, f"{ADMISSION}/validatingadmissionpolicybindings", _binding())
+        enforce(api, _policy())
     except client.ApiException as error:
         if error.status < 500 and error.status != 429:
             raise
@@ -39,6 +38,19 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
     except (HTTPError, OSError):
         return False
     return True
+
+
+def enforce(api: KubeApi, policy: Object) -> None:
+    """Brings an admission policy into force, with a binding of its name that denies what it refuses."""
+    name = policy["metadata"]["name"]
+    binding = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    ensure(api, f"{ADMISSION}/validatingadmissionpolicies", policy)
+    ensure(api, f"{ADMISSION}/validatingadmissionpolicybindings", binding)
 
 
 def ensure(api: KubeApi, path: str, wanted: Object) -> None:
@@ -62,13 +74,4 @@ def _policy() -> Object:
             "matchConditions": [{"name": "queued", "expression": f"object.spec.provisioningClassName == '{CLASS}'"}],
             "validations": [{"expression": "object.spec.podSets.size() == 1", "message": _REFUSAL}],
         },
-    }
-
-
-def _binding() -> Object:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": _NAME},
-        "spec": {"policyName": _NAME, "validationActions": ["Deny"]},
     }
