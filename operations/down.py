@@ -12,24 +12,17 @@ from urllib3.exceptions import HTTPError
 
 from operations import given
 from operations.controllers import mend
-from operations.engine import Engine, OperationError, alone
+from operations.engine import Engine, OperationError, carried_out
 from operations.kube import cluster_name, cluster_of
 from operations.recovery import recover
 from rehearsal import lifecycle, sandbox
-from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
 
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
 def main() -> int:
-    layout = Layout.default()
-    try:
-        with alone(layout):
-            return run(layout)
-    except (OperationError, *KNOWN_ERRORS) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return carried_out(run)
 
 
 def run(layout: Layout) -> int:

@@ -6,13 +6,15 @@ import fcntl
 import json
 import os
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from rehearsal import lifecycle, sandbox
+from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
 
 LAST_LINES = 12
@@ -117,3 +119,14 @@ def alone(layout: Layout) -> Iterator[None]:
             raise OperationError(
                 "interrupted; what there is stays, and `make up` or `make down` goes on from it"
             ) from None
+
+
+def carried_out(operation: Callable[[Layout], int]) -> int:
+    """The exit code of an operation, alone in this checkout; what can be foreseen of its failures is one line."""
+    layout = Layout.default()
+    try:
+        with alone(layout):
+            return operation(layout)
+    except (OperationError, *KNOWN_ERRORS) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1

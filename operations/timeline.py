@@ -73,7 +73,7 @@ class JobLine:
 
 
 def moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
+    return _certain(text) if text else None
 
 
 def condition(thing: Object | None, kind: str) -> Object | None:

@@ -12,14 +12,13 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from operations import controllers, given, stack_file
-from operations.engine import Engine, OperationError, alone
+from operations.engine import Engine, OperationError, carried_out
 from operations.kube import Cluster
 from operations.promises import promises
 from operations.recovery import recover
 from operations.timeline import JobLine, table
 from operations.watch import Watcher
 from rehearsal import lifecycle
-from rehearsal.cli import KNOWN_ERRORS
 from rehearsal.layout import Layout
 from rehearsal.toolchain import Toolchain
 from settings.faults import ConfigurationError
@@ -37,13 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make up", description=__doc__)
     parser.add_argument("--kubectl-port", type=int, help="loopback port for kubectl (default: a free one)")
     arguments = parser.parse_args()
-    layout = Layout.default()
-    try:
-        with alone(layout):
-            return run(layout, arguments.kubectl_port)
-    except (OperationError, *KNOWN_ERRORS) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return carried_out(lambda layout: run(layout, arguments.kubectl_port))
 
 
 def run(layout: Layout, kubectl_port: int | None) -> int:

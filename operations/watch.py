@@ -41,6 +41,7 @@ class Watcher:
     plan: Plan
     memory: Path | None = None
     _seen: dict[str, JobLine] = field(default_factory=dict)
+    _listed: dict[str, list[Object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.memory is not None and self.memory.exists():
@@ -51,6 +52,7 @@ class Watcher:
 
     def lines(self) -> list[JobLine]:
         """The rows as the cluster is now, in the order of the plan. Raises client.ApiException and urllib3's errors."""
+        self._listed = {}
         nodes = nodes_of(self.cluster.list("/api/v1/nodes"))
         queues = {(q.namespace, q.local_queue): self._free(q.cluster_queue) for q in self.plan.queues}
         jobs: list[JobPlan | RayJobPlan] = [*self.plan.jobs, *self.plan.ray_jobs]
@@ -86,15 +88,20 @@ class Watcher:
 
     def _workload(self, namespace: str, uid: str) -> Object | None:
         """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""
-        listed = self.cluster.list(f"/apis/{KUEUE_API}/namespaces/{namespace}/workloads")
-        own = [w for w in listed if any(o["uid"] == uid for o in w["metadata"].get("ownerReferences", []))]
-        return max(own, key=lambda w: str(w["metadata"]["creationTimestamp"]), default=None)
+        return self._newest(f"/apis/{KUEUE_API}/namespaces/{namespace}/workloads", uid)
 
     def _request(self, namespace: str, workload: Object | None) -> Request | None:
         if workload is None:
             return None
-        listed = self.cluster.list(f"/apis/{PROVISIONING_API}/namespaces/{namespace}/provisioningrequests")
-        uid = workload["metadata"]["uid"]
-        own = [r for r in listed if any(o["uid"] == uid for o in r["metadata"].get("ownerReferences", []))]
-        newest = max(own, key=lambda r: str(r["metadata"]["creationTimestamp"]), default=None)
+        requests = f"/apis/{PROVISIONING_API}/namespaces/{namespace}/provisioningrequests"
+        newest = self._newest(requests, workload["metadata"]["uid"])
         return request_of(newest) if newest is not None else None
+
+    def _newest(self, path: str, owner: str) -> Object | None:
+        """The newest object of a collection that belongs to `owner`, a uid. One reading of it serves all jobs' rows."""
+        if path not in self._listed:
+            self._listed[path] = self.cluster.list(path)
+        own = [
+            o for o in self._listed[path] if any(r["uid"] == owner for r in o["metadata"].get("ownerReferences", []))
+        ]
+        return max(own, key=lambda o: str(o["metadata"]["creationTimestamp"]), default=None)
