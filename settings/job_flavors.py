@@ -15,9 +15,9 @@ Labels = tuple[tuple[str, str], ...]
 def named(job: WorkloadSection, settings: Settings) -> list[SliceSection]:
     """What a job names, as it stands in `slices`. Raises Unsound where it names nothing or what is not there, and so leaves
     open where it runs."""
-    by_name = {section.flavor: section for section in settings.slices}
     if job.flavors is None and job.flavor is None and len(settings.slices) == 1:
         return list(settings.slices)
+    by_name = {section.flavor: section for section in settings.slices}
     names = job.flavors if job.flavors is not None else [job.flavor]
     found = [by_name[name] for name in names if name in by_name]
     if not found or len(found) < len(names):

@@ -11,6 +11,7 @@ from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
+from workloads.selection import selection
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -81,7 +82,7 @@ def pod_priority(priority: PrioritySection | None) -> dict[str, str]:
 
 def _pod(job: JobPlan) -> dict[str, Any]:
     pod: dict[str, Any] = {
-        "nodeSelector": job.shape.node_labels,
+        **selection(job.labels),
         "tolerations": tolerations(queued=job.queued),
         "containers": [_container(job)],
         **pod_priority(job.priority),
