@@ -294,3 +294,5 @@ class Settings(Section):
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)
+    tpu_capacity: dict[str, list[CapacityKind]] = Field(default_factory=dict)
+    """By generation: kinds of capacity that Google has added to those of the catalogue."""
