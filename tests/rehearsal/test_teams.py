@@ -240,7 +240,7 @@ def test_a_ray_job_of_a_team_has_its_head_beside_the_system_and_succeeds(platfor
         "tpu-group": {"vlp-24"},
         "submitter": {"default-cpu"},
     }
-    assert platform.reserved("team-a") == (8, 0)
+    until("its queue says so", ADMITTED_S, lambda: platform.reserved("team-a") == (8, 0))
     until("it finishes", ENDS_S, lambda: platform.is_("ray-a", "Finished"))
     status = platform.cluster.call("GET", f"{rayjobs('team-a')}/ray-a")["status"]
     assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
