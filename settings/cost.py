@@ -15,8 +15,7 @@ from settings.capacity import CapacityKind
 from settings.job_flavors import choices
 from settings.model import PricesSection, SliceSection
 from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan
-from settings.queue_plan import sections_of
-from settings.ray_plan import ray_queue
+from settings.ray_home import ray_home
 from settings.shapes import certain_shape, count_of, is_autopilot, max_run_seconds
 
 HOURS_A_DAY = 24
@@ -157,5 +156,5 @@ def _sections(job: JobPlan | RayJobPlan, plan: Plan) -> list[SliceSection]:
     settings = plan.settings
     if isinstance(job, JobPlan):
         return choices(next(workload for workload in settings.workloads if workload.name == job.name), settings)[1]
-    queue = ray_queue(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
-    return sections_of(queue, settings) if queue is not None else []
+    home = ray_home(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
+    return home.sections(settings) if home is not None else []

@@ -44,7 +44,10 @@ def check(settings: Settings) -> Iterator[Fault]:
 @rule
 def _unknown_teams(settings: Settings) -> Iterator[Fault]:
     known = [team.name for _, team in distinct(settings.teams)]
-    teams = places("workloads[{}].team", distinct(settings.workloads), "team")
+    teams = [
+        *places("workloads[{}].team", distinct(settings.workloads), "team"),
+        *places("ray.jobs[{}].team", distinct(settings.ray.jobs), "team"),
+    ]
     yield from unknown_names([(path, name) for path, name in teams if name is not None], known, "a team in teams")
 
 
