@@ -122,12 +122,12 @@ CHANGES = (
     ),
     Change(
         "A team",
-        "One of the three slices becomes a team's own; the queue over them keeps the others. With the first team come the fences around\n"
-        "teams' namespaces, and fair sharing in Kueue.",
-        "  tpu-platform:queues:\n",
+        "One of the three slices becomes a team's own; the queue over them keeps the others, and borrows it while it is idle. With the\n"
+        "first team come the fences around teams' namespaces, and fair sharing in Kueue.",
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n",
         "  tpu-platform:teams:\n"
         "    - {name: research, members: {users: [ann@example.com]}, flavors: {vlp-24: {chips: 8, borrow: 8}}}\n"
-        "  tpu-platform:queues:\n",
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n      cohort: teams\n",
     ),
     Change(
         "Another team",
