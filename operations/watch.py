@@ -9,9 +9,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from operations import said
 from operations.kube import Cluster
 from operations.promises import expected_flavor
 from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
+from operations.said import Said
 from operations.timeline import (
     JOBSET_LABEL,
     RAY_CLUSTER_LABEL,
@@ -80,6 +82,8 @@ class Watcher:
         if any(not pod["spec"].get("nodeName") for pod in pods):
             line = with_scale_up(line, pods, self._failed_scale_ups(job.namespace))
         uid = found["metadata"]["uid"]
+        if line.finished and (uid not in self._seen or not self._seen[uid].finished):
+            line = replace(line, said=self._said(job, pods))
         if uid in self._seen:
             line = merged(self._seen[uid], line)
         elif isinstance(job, RayJobPlan):
@@ -87,6 +91,13 @@ class Watcher:
             line = replace(line, expected=flavor.name if flavor is not None else "")
         self._seen[uid] = line
         return line
+
+    def _said(self, job: JobPlan | RayJobPlan, pods: list[Object]) -> Said | None:
+        """What a job's programs have said: those of a JobSet in its pods, those of Ray's workers in the pod that submitted them."""
+        if isinstance(job, RayJobPlan):
+            own = f"batch.kubernetes.io/job-name={job.name}"
+            pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
+        return said.read(self.cluster, job.namespace, [pod["metadata"]["name"] for pod in pods])
 
     def _workload(self, namespace: str, uid: str) -> Object | None:
         """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""
