@@ -177,6 +177,16 @@ class RayPodSection(Section):
     memory: Memory
 
 
+class RayHeadSection(RayPodSection):
+    cpu: int = Field(default=2, ge=1, le=1000)
+    memory: Memory = "4Gi"
+
+
+class RayWorkerSection(RayPodSection):
+    cpu: int = Field(default=8, ge=1, le=1000)
+    memory: Memory = "16Gi"
+
+
 class RayJobSection(Section):
     """One Ray training job: a head beside the system pods, and one worker a host of each slice."""
 
@@ -196,8 +206,8 @@ class RayJobSection(Section):
     image: str = Field(default=versions.RAY_IMAGE, min_length=1)
     requirements: list[str] = Field(default_factory=lambda: list(versions.RAY_REQUIREMENTS))
     """What Ray installs into the job's environment, each pinned with `==`."""
-    head: RayPodSection = RayPodSection(cpu=2, memory="4Gi")
-    worker: RayPodSection = RayPodSection(cpu=8, memory="16Gi")
+    head: RayHeadSection = RayHeadSection()
+    worker: RayWorkerSection = RayWorkerSection()
     epochs: int = Field(default=50, ge=1, le=1_000_000)
 
 
