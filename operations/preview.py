@@ -26,6 +26,7 @@ import yaml
 from operations.comment import comment
 from operations.comparison import Comparison, differences
 from operations.engine import LAST_LINES, OperationError
+from operations.existing import make_existing
 from operations.preview_report import comparison_lines, cost_lines, report
 from operations.up import plan_of
 from policies import check
@@ -35,6 +36,7 @@ from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.layout import Layout
 from rehearsal.toolchain import Toolchain
 from settings.cost import Cost, cost_of
+from settings.plan import Plan
 
 PROJECT_FILE = "Pulumi.yaml"
 Shown = dict[str, Any]
@@ -72,16 +74,12 @@ def run(
 ) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
     known(layout, environment)
-    plan = plan_of(layout, environment, charts=False)
-    if plan.settings.cluster.existing:
-        raise OperationError(
-            f"{environment} moves into the existing cluster {plan.settings.cluster.name}, and a preview from nothing has none\n"
-            "  Preview it where the cluster is: pulumi preview"
-        )
+    plan_of(layout, environment, charts=False)  # its faults, before anything is built
     Toolchain(layout).ensure()
     plan = plan_of(layout, environment)
     with revision(layout, base) as earlier:
-        found = previews(layout, environment, [layout.checkout, *([earlier.checkout] if earlier is not None else [])])
+        sources = [layout.checkout, *([earlier.checkout] if earlier is not None else [])]
+        found = previews(layout, environment, sources, plan)
         against = compared(base, environment, earlier, found) if base is not None and earlier is not None else None
         before = (
             _cost_before(earlier, environment)
@@ -158,13 +156,16 @@ def known(layout: Layout, environment: str) -> None:
 
 def preview(layout: Layout, environment: str) -> Shown:
     """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there."""
-    return _certain(previews(layout, environment, [layout.checkout])[0])
+    return _certain(previews(layout, environment, [layout.checkout], plan_of(layout, environment))[0])
 
 
-def previews(layout: Layout, environment: str, sources: Sequence[Path]) -> list[Shown | OperationError]:
+def previews(layout: Layout, environment: str, sources: Sequence[Path], plan: Plan) -> list[Shown | OperationError]:
     """Previews of several revisions of the program with their stack files, side by side: each takes little more than one core.
-    The rehearsal, one for all, stays this one."""
+    The rehearsal, one for all, stays this one. The cluster that the `plan` may move into is there."""
     with aside(layout) as rehearsal, ThreadPoolExecutor(len(sources)) as threads:
+        if plan.settings.cluster.existing:
+            lifecycle.await_google(rehearsal)
+            make_existing(rehearsal, plan)
         return list(threads.map(lambda source: _preview(rehearsal, environment, source), sources))
 
 

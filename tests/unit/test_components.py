@@ -171,6 +171,15 @@ def test_a_chart_from_a_folder_has_no_version(recorded, tmp_path, monkeypatch) -
     assert "version" not in recording.named("kueue-release").inputs
 
 
+def test_ray_jobs_are_submitted_anew_under_another_operator(both_tutorials, recorded) -> None:
+    """GKE's add-on takes them along when it is switched off."""
+    by_helm = recorded(**both(ray={**BOTH["ray"], "operator": "helm"}))
+    for recording, operator in ((both_tutorials, "addon"), (by_helm, "helm")):
+        job = recording.named("ray-1-rayjob")
+        assert (job.replacement_trigger, job.delete_before_replace) == (operator, True)
+        assert recording.named("multislice-3slice-jobset").replacement_trigger == ""
+
+
 def test_the_order_of_up_is_the_reverse_order_of_destroy(tutorial) -> None:
     """jobs -> local queue -> cluster queue -> flavor -> Kueue -> JobSet -> default pool -> cluster -> network."""
     chain = [
