@@ -87,7 +87,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             protect=request.protect,
             delete_before_replace=request.deleteBeforeReplace,
             replace_on_changes=tuple(request.replaceOnChanges),
-            replacement_trigger=request.replacementTrigger.string_value,
+            replacement_trigger=request.replacement_trigger.string_value,
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
             aliases=tuple(
