@@ -69,7 +69,7 @@ def _message(reading: _Reading, name: str, value: Any, path: str) -> Any:
     properties = schema.get("properties", {})
     if not properties:  # a message of any fields, such as google.protobuf.Struct
         return value
-    found = {}
+    found: dict[str, Any] = {}
     for key, item in value.items():
         known = key if key in properties else _camel(key)
         if known not in properties:

@@ -110,7 +110,8 @@ def _soft_delete(stated: Object, moment: str) -> Object:
 
 def _access(stated: Object, moment: str) -> Object:
     """Uniform access can be taken back for 90 days; its older name says the same."""
-    uniform = bool(stated.get("uniformBucketLevelAccess", stated.get("bucketPolicyOnly", {})).get("enabled"))
+    named = "uniformBucketLevelAccess" if "uniformBucketLevelAccess" in stated else "bucketPolicyOnly"
+    uniform = bool(stated.get(named, {}).get("enabled"))
     until = datetime.fromisoformat(moment) + timedelta(days=90)
     locked = until.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
     state: Object = {"enabled": True, "lockedTime": locked} if uniform else {"enabled": False}
