@@ -22,6 +22,7 @@ from components.queue_manifests import (
 )
 from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
 from settings.plan import Plan, plan_from
+from workloads.code import Code
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
 
@@ -35,6 +36,12 @@ def plan() -> Plan:
     values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
+
+
+@pytest.fixture(autouse=True)
+def code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that never changes: the ConfigMap's name has a digest of it."""
+    monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
 
 
 @pytest.fixture(scope="module")

@@ -67,15 +67,11 @@ def options_from(words: Sequence[str]) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="training", description="Trains a small transformer on all chips of all slices."
-    )
+    parser = argparse.ArgumentParser(prog="training", description="Trains a small transformer on all chips of all slices.")
     parser.add_argument("--config", choices=sorted(CONFIGS), default="tiny", help="named configuration (tiny)")
     parser.add_argument("--steps", type=_whole(1), help="steps in all, those of earlier starts included")
     parser.add_argument("--checkpoint-every", type=_whole(1), metavar="STEPS", help="steps between checkpoints")
-    parser.add_argument(
-        "--checkpoint-dir", type=Path, metavar="PATH", help="a folder that all processes see; none: no checkpoints"
-    )
+    parser.add_argument("--checkpoint-dir", type=Path, metavar="PATH", help="a folder that all processes see; none: no checkpoints")
     parser.add_argument("--seed", type=_whole(0), default=0, help="of the model and of the data (0)")
     parser.add_argument(
         "--initialization-seconds",

@@ -45,9 +45,7 @@ def place_from(environment: Mapping[str, str]) -> Place | None:
         return None
     slices, hosts, chips = (_number(environment, name, 1) for name in COUNTS)
     if coordinator is None and slices * hosts > 1:
-        raise Failure(
-            ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere"
-        )
+        raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere")
     if coordinator is not None and not _is_address(coordinator):
         raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is {coordinator!r}, not host:port")
     place = Place(
