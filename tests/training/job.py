@@ -41,7 +41,9 @@ class Ended:
 class Job:
     """Slices x hosts processes with `chips` CPU devices each. Use as a context: what still runs at its end is killed."""
 
-    def __init__(self, scratch: Path, *flags: str, slices: int = 1, hosts: int = 2, chips: int = 2, **variables: str) -> None:
+    def __init__(
+        self, scratch: Path, *flags: str, slices: int = 1, hosts: int = 2, chips: int = 2, **variables: str
+    ) -> None:
         self._scratch = scratch
         self._flags = flags
         common = {
@@ -56,7 +58,8 @@ class Job:
             "CHIPS_PER_HOST": str(chips),
         }
         self._pods = [
-            common | {"SLICE_INDEX": str(i // hosts), "HOST_INDEX": str(i % hosts)} | variables for i in range(slices * hosts)
+            common | {"SLICE_INDEX": str(i // hosts), "HOST_INDEX": str(i % hosts)} | variables
+            for i in range(slices * hosts)
         ]
         self.processes: list[subprocess.Popen[bytes]] = []
         scratch.mkdir(parents=True, exist_ok=True)
@@ -84,7 +87,8 @@ class Job:
         deadline = time.monotonic() + within_s
         codes = [process.wait(max(0.0, deadline - time.monotonic())) for process in self.processes]
         return [
-            Ended(code, self._file(i, "out").read_text(), self._file(i, "err").read_text()) for i, code in enumerate(codes)
+            Ended(code, self._file(i, "out").read_text(), self._file(i, "err").read_text())
+            for i, code in enumerate(codes)
         ]
 
     def until_step(self, step: int) -> None:

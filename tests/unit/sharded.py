@@ -15,7 +15,7 @@ from workloads.training.training_step import batch_of, compiled, fresh, layout
 
 CONFIG = dataclasses.replace(CONFIGS["tiny"], layers=2, batch=10)
 """Ten examples: on eight and on four shards of a batch there are rows that only fill it up."""
-MESHES = {"one": (1, 1, 1), "fsdp": (8, 1, 1), "tensor": (8, 1, 4), "slices": (8, 2, 2), "three": (6, 3, 1)}
+MESHES = {"one": (1, 1, 1), "tensor": (8, 1, 4), "slices": (8, 2, 2), "three": (6, 3, 1)}
 """Devices, slices, and chips that share a matrix."""
 STEPS = 3
 
@@ -51,7 +51,9 @@ def main() -> None:
         result[name] = {
             "shape": list(mesh.devices.shape),
             "loss": value / reference - 1,
-            "gradients": max(float(np.max(np.abs(found[key] - wanted[key])) / np.max(np.abs(wanted[key]))) for key in wanted),
+            "gradients": max(
+                float(np.max(np.abs(found[key] - wanted[key])) / np.max(np.abs(wanted[key]))) for key in wanted
+            ),
             "spread": len({str(shard.index) for shard in fresh(CONFIG, mesh, 0)["params"]["up"].addressable_shards}),
         }
     result["one"]["losses"], result["slices"]["losses"] = losses(meshes["one"]), losses(meshes["slices"])

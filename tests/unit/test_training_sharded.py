@@ -40,7 +40,7 @@ def found() -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("mesh", "shape", "parts"),
-    [("fsdp", [1, 8, 1], 8), ("tensor", [1, 2, 4], 8), ("slices", [2, 2, 2], 4), ("three", [3, 2, 1], 2)],
+    [("tensor", [1, 2, 4], 8), ("slices", [2, 2, 2], 4), ("three", [3, 2, 1], 2)],
 )
 def test_loss_and_gradients_are_those_of_one_device(found, mesh, shape, parts) -> None:
     assert found[mesh]["shape"] == shape

@@ -48,7 +48,7 @@ def _slices(devices: Sequence[jax.Device], slices: int) -> list[list[jax.Device]
 
 def _slice(device: jax.Device) -> int:
     """Number of a TPU's slice; 0 for a device that knows of none."""
-    return getattr(device, "slice_index", 0)
+    return int(getattr(device, "slice_index", 0))
 
 
 def split(mesh: Mesh, shape: Sequence[int], axes: Sequence[str | None]) -> NamedSharding:

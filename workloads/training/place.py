@@ -20,7 +20,6 @@ class Place:
     slice_index: int
     host_index: int
     coordinator: str
-    platform: str | None
 
     @property
     def processes(self) -> int:
@@ -45,19 +44,19 @@ def place_from(environment: Mapping[str, str]) -> Place | None:
         return None
     slices, hosts, chips = (_number(environment, name, 1) for name in COUNTS)
     if coordinator is None and slices * hosts > 1:
-        raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere")
+        raise Failure(
+            ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere"
+        )
     if coordinator is not None and not _is_address(coordinator):
         raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is {coordinator!r}, not host:port")
-    place = Place(
+    return Place(
         slices=slices,
         hosts=hosts,
         chips=chips,
         slice_index=_index(environment, "SLICE_INDEX", slices),
         host_index=_index(environment, "HOST_INDEX", hosts),
         coordinator=coordinator if coordinator is not None else "",
-        platform=wanted_platform(environment),
     )
-    return place
 
 
 def wanted_platform(environment: Mapping[str, str]) -> str | None:
