@@ -46,13 +46,14 @@ class Job:
     ) -> None:
         self._scratch = scratch
         self._flags = flags
+        self.coordinator = f"127.0.0.1:{free_port()}"
         common = {
             "PATH": os.environ["PATH"],
             "PYTHONDONTWRITEBYTECODE": "1",
             "JAX_PLATFORMS": "cpu",
             "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo",
             "XLA_FLAGS": f"--xla_force_host_platform_device_count={chips}",
-            "COORDINATOR_ADDRESS": f"127.0.0.1:{free_port()}",
+            "COORDINATOR_ADDRESS": self.coordinator,
             "NUM_SLICES": str(slices),
             "HOSTS_PER_SLICE": str(hosts),
             "CHIPS_PER_HOST": str(chips),
@@ -65,7 +66,7 @@ class Job:
         scratch.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Job:
-        return self.start(range(len(self._pods)))
+        return self if self.processes else self.start(range(len(self._pods)))
 
     def __exit__(self, *_: object) -> None:
         for process in self.processes:
@@ -74,6 +75,7 @@ class Job:
 
     def start(self, numbers: Sequence[int]) -> Job:
         """Starts the processes of these numbers."""
+        self._started = list(numbers)
         for number in numbers:
             with self._file(number, "out").open("wb") as out, self._file(number, "err").open("wb") as err:
                 command = [sys.executable, "-m", "training", *self._flags]
