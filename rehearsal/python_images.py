@@ -62,7 +62,9 @@ def ensure(layout: Layout, say: Say = print, images: Sequence[PythonImage] = PYT
             folder = home(layout, image)
             if (folder / WHOLE).exists():
                 continue
-            say(f"  [{number}/{len(missing)}] the Python environment of image {image.name} ({toolchain.elapsed(started)} so far)")
+            say(
+                f"  [{number}/{len(missing)}] the Python environment of image {image.name} ({toolchain.elapsed(started)} so far)"
+            )
             with toolchain.ticking(say, f"still installing {image.name}", started):
                 _make(folder, requirements(layout, image))
         say(f"  {len(missing)} Python environments in place ({toolchain.elapsed(started)})")
@@ -72,7 +74,14 @@ def _make(folder: Path, listed: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     _run(sys.executable, "-m", "venv", str(folder))
     python = str(folder / "bin" / "python")
-    words = ["install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--only-binary=:all:"]
+    words = [
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--require-hashes",
+        "--no-deps",
+        "--only-binary=:all:",
+    ]
     _run(python, "-m", "pip", *words, "-r", str(listed))
     for packages in folder.glob("lib/python*/site-packages"):
         play_libtpu(packages)

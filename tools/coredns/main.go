@@ -14,7 +14,7 @@ import (
 
 // The order in which a question passes the plugins; CoreDNS wants it whole, before any file is read.
 func init() {
-	dnsserver.Directives = []string{"bind", "errors", "template", "kubernetes"}
+	dnsserver.Directives = []string{"bind", "errors", "kubernetes", "template"}
 }
 
 func main() {
