@@ -14,9 +14,15 @@ TRAINED_S = 180.0
 """Two processes import JAX, twice each with pip before: some 15 s on two quiet cores."""
 
 PROGRAM = """
-import os, socket, subprocess, sys
+import os, socket, time
 import jax
-others = {name: socket.gethostbyname(f"train-{name}.train") for name in "01"}
+def found(name, until=time.monotonic() + 60):
+    try: return socket.gethostbyname(name)
+    except socket.gaierror:
+        if time.monotonic() > until: raise
+    time.sleep(0.2)
+    return found(name)
+others = {name: found(f"train-{name}.train") for name in "01"}
 me = socket.gethostbyname(socket.gethostname())
 assert others[os.environ["JOB_COMPLETION_INDEX"]] == me, (others, me)
 for outside in ("nobody.train", "storage.googleapis.com"):
