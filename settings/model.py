@@ -30,7 +30,7 @@ from settings.names import (
     Zone,
 )
 from settings.section import Section
-from settings.team_model import LimitSection, PreemptionSection, PrioritySection, TeamSection
+from settings.team_model import LimitSection, PreemptionSection, PrioritySection, RoomSection, TeamSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
@@ -130,15 +130,10 @@ class SliceSection(Section):
     """For `capacity: queued`."""
 
 
-class CpuFlavorSection(Section):
-    """The nodes for system pods as a flavor, for pods of a job that need no chips: Ray's heads and submitters.
-
-    Not stated, `cpu` and `memory` are what those nodes have left beside GKE's own pods and our controllers.
-    """
+class CpuFlavorSection(RoomSection):
+    """The nodes for system pods as a flavor."""
 
     flavor: ObjectName = "default-cpu"
-    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
-    memory: Memory | None = None
 
 
 class QueueSection(Section):
@@ -188,6 +183,8 @@ class RayJobSection(Section):
     name: RayJobName
     queue: str | None = None
     """The local queue; may be left out where only one has a cpu flavor."""
+    team: str | None = None
+    """In whose namespace and queue, instead of `queue`."""
     priority: str | None = None
     """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)
