@@ -160,7 +160,10 @@ class WorkloadSection(Section):
     name: JobName
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
-    """Which kind of slice; may be left out where there is only one."""
+    """Which kind of slice: any flavor of its shape in the queue will do. May be left out where there is only one."""
+    flavors: list[str] | None = None
+    """In place of `flavor`, the flavors that will do and no others, in the order in which their queue tries them. They may be of
+    different generations: their slices have equally many hosts, and their hosts equally many chips."""
     team: str | None = None
     """In whose namespace and queue; not stated: those of the queue that gives out the flavor."""
     priority: str | None = None
@@ -305,3 +308,5 @@ class Settings(Section):
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)
+    tpu_capacity: dict[str, list[CapacityKind]] = Field(default_factory=dict)
+    """By generation: kinds of capacity that Google has added to those of the catalogue."""

@@ -313,7 +313,8 @@ def test_several_pools_of_a_shared_shape_carry_their_flavor_as_a_label(recorded)
     for name in ("dws-1", "dws-2"):
         assert recording.named(f"{name}-pool").inputs["nodeConfig"]["labels"] == {"tpu-platform/flavor": "dws"}
     flavor = recording.named("queue-dws").inputs
-    assert flavor["spec"] == {"nodeLabels": {"tpu-platform/flavor": "dws"}}
+    shape = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    assert flavor["spec"] == {"nodeLabels": {**shape, "tpu-platform/flavor": "dws"}}
 
 
 def test_the_ray_operator_is_an_addon_or_a_release_or_not_there(recorded, both_tutorials, tutorial) -> None:
