@@ -170,7 +170,7 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
     flavor = _promised(plan, job, line)
     if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
-    letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
+    letter = _letter([f.name for f in _with_chips(plan, job)].index(flavor.name))
     # Autopilot's pools have no names beforehand.
     on = f", on {' or '.join(flavor.pools)}" if flavor.pools else ""
     there = set(line.pools) <= set(flavor.pools) if flavor.pools else True
@@ -188,6 +188,15 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
         text = f"{job.name}: the nodes came when it had its quota, not before"
         made.append(Promise(text, came if seen(line) else None))
     return made
+
+
+def _letter(index: int) -> str:
+    """A, B, ... Z, AA, AB, ... as columns of a table are called."""
+    letters = ""
+    while index >= 0:
+        letters = chr(ord("A") + index % 26) + letters
+        index = index // 26 - 1
+    return letters
 
 
 def _promised(plan: Plan, job: RayJobPlan, line: JobLine) -> FlavorPlan | None:

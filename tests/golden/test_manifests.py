@@ -23,6 +23,7 @@ from components.queue_manifests import (
 from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
 from settings.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
 from settings.plan import Plan, plan_from
+from workloads.code import Code
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
 
@@ -36,6 +37,12 @@ def plan() -> Plan:
     values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
+
+
+@pytest.fixture(autouse=True)
+def code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that never changes: the ConfigMap's name has a digest of it."""
+    monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +97,23 @@ def test_jobset_of_several_generations(plan: Plan, golden) -> None:
 
 def test_privileged_jobset(plan: Plan, golden) -> None:
     golden.check("multislice-privileged", multislice_jobset(replace(plan.jobs[0], privileged=True)))
+
+
+def test_jobset_that_counts_devices(plan: Plan, golden) -> None:
+    golden.check("multislice-device-count", multislice_jobset(replace(plan.jobs[0], training=None)))
+
+
+def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
+    training = replace(
+        plan.jobs[0].training,
+        config="mine",
+        steps=1000,
+        checkpoint_every=50,
+        seed=7,
+        image="us-docker.pkg.dev/my-project-id/images/train:1.0.0",
+        code_in_image=True,
+    )
+    golden.check("multislice-image", multislice_jobset(replace(plan.jobs[0], training=training)))
 
 
 def test_queues(plan: Plan, golden) -> None:

@@ -25,7 +25,7 @@ def is_component(resource) -> bool:
 
 def test_every_component_registers_its_outputs_once_and_has_a_well_formed_type(tutorial) -> None:
     components = [resource for resource in tutorial.resources if is_component(resource)]
-    assert len(components) == 13
+    assert len(components) == 14
     for component in components:
         assert component.outputs is not None, component.name
         _, module, name = component.type.split(":")
@@ -169,6 +169,15 @@ def test_a_chart_from_a_folder_has_no_version(recorded, tmp_path, monkeypatch) -
     recording = recorded(charts={"kueue": "chart"})
     assert recording.named("kueue-release").inputs["chart"] == "chart"
     assert "version" not in recording.named("kueue-release").inputs
+
+
+def test_ray_jobs_are_submitted_anew_under_another_operator(both_tutorials, recorded) -> None:
+    """GKE's add-on takes them along when it is switched off."""
+    by_helm = recorded(**both(ray={**BOTH["ray"], "operator": "helm"}))
+    for recording, operator in ((both_tutorials, "addon"), (by_helm, "helm")):
+        job = recording.named("ray-1-rayjob")
+        assert (job.replacement_trigger, job.delete_before_replace) == (operator, True)
+        assert recording.named("multislice-3slice-jobset").replacement_trigger == ""
 
 
 def test_the_order_of_up_is_the_reverse_order_of_destroy(tutorial) -> None:
