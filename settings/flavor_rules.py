@@ -96,7 +96,8 @@ def _others(job: WorkloadSection, settings: Settings) -> tuple[str, list[str], l
 def _of_one_queue(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     """A job is in one queue, and gets what that gives out."""
     giver, given, wanted = _others(job, settings)
-    everywhere = {name for owner in (*settings.queues, *settings.teams) for name in owner.flavors or ()}
+    everywhere = {name for team in settings.teams for name in team.flavors}
+    everywhere |= {name for queue in settings.queues if queue.flavors is not None for name in queue.flavors}
     for j, name in enumerate(wanted):
         if name not in given and name in everywhere:  # one that nobody gives out is a fault of the queues
             rest = f"a flavor of {giver}, as {wanted[0]} is: {', '.join(given)}"
