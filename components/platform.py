@@ -177,5 +177,7 @@ def submit_jobs(
             script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
             scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
         script = scripts[ray.namespace].config_map
-        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
+        ray_args = RayTrainingJobArgs(
+            ray, submission("RayJob", ray, controllers.kueue.gate, script), plan.settings.ray.operator
+        )
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job
