@@ -25,7 +25,7 @@ from rehearsal.dns import corefile
 from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
-from rehearsal.network import MOST_CLUSTERS, ClusterNetwork
+from rehearsal.network import GOOGLE, MOST_CLUSTERS, ClusterNetwork
 from rehearsal.pki import Authority, signing_key
 from rehearsal.programs import KUBERNETES_VERSION
 from rehearsal.stages import render
@@ -72,7 +72,7 @@ class ControlPlanes:
         index = self._index(cluster_id)
         network = ClusterNetwork(index)
         network.create()
-        plane = _Plane(self.layout, self.folder(cluster_id), _short(cluster_id), network)
+        plane = _Plane(self.layout, self.folder(cluster_id), cluster_id, network)
         plane.write_files()
         started = time.monotonic()
         supervisor.start_unit(self.layout, *plane.etcd())
@@ -129,8 +129,9 @@ class ControlPlanes:
 class _Plane:
     """The files and command lines of one control plane."""
 
-    def __init__(self, layout: Layout, folder: Path, short: str, network: ClusterNetwork) -> None:
-        self.layout, self.folder, self.short, self.network = layout, folder, short, network
+    def __init__(self, layout: Layout, folder: Path, cluster_id: str, network: ClusterNetwork) -> None:
+        self.layout, self.folder, self.cluster_id, self.network = layout, folder, cluster_id, network
+        self.short = _short(cluster_id)
         self.pki = folder / "pki"
         self.address = network.control_plane
         self.endpoint = f"https://{self.address}:443"
@@ -235,6 +236,7 @@ class _Plane:
             "gateway": self.network.bridge_address.split("/")[0],
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
+            "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.root / "buckets",
         }  # fmt: skip
         return self._python("kubelet", flags)
 

@@ -9,6 +9,9 @@ import subprocess
 from dataclasses import dataclass
 
 MOST_CLUSTERS = 60
+GOOGLE_PORT = 8085
+GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
+"""Where Google's APIs answer inside."""
 
 
 @dataclass(frozen=True)
