@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import kubeconfig, supervisor
-from rehearsal.dns import corefile
+from rehearsal.dns import write_settings
 from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
@@ -217,10 +217,8 @@ class _Plane:
         })  # fmt: skip
 
     def dns(self) -> tuple[str, list[str]]:
-        address = self.network.bridge_address.split("/")[0]
-        path = self.folder / "Corefile"
-        path.write_text(corefile(address, self.folder / "nodes.kubeconfig"))
-        return f"coredns-{self.short}", [str(self.layout.bin / "coredns"), "-conf", str(path)]
+        words = write_settings(self.folder, self.network.gateway, self.folder / "nodes.kubeconfig")
+        return self._unit("coredns", {}, *words)
 
     def kwok(self) -> tuple[str, list[str]]:
         return self._unit("kwok", {
@@ -233,7 +231,7 @@ class _Plane:
         flags: dict[str, object] = {
             "kubeconfig": self.folder / "nodes.kubeconfig", "images": self.layout.images, "state": self.folder / "kubelet",
             "kubelet-port": self.network.kubelet_port, "pods-bridge": self.network.bridge,
-            "gateway": self.network.bridge_address.split("/")[0],
+            "gateway": self.network.gateway,
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
             "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.root / "buckets",

@@ -14,7 +14,7 @@ from pathlib import Path
 from rehearsal.control_plane import token
 from rehearsal.installed import installed_engine, plugin
 from rehearsal.layout import Layout
-from rehearsal.network import GOOGLE as GOOGLE
+from rehearsal.network import GOOGLE
 
 PROVIDER_PORT = 8086
 

@@ -47,6 +47,11 @@ class ClusterNetwork:
         return f"10.{64 + self.index}.0.1/16"
 
     @property
+    def gateway(self) -> str:
+        """The bridge's own address: the way out of a pod, and where the cluster's DNS answers."""
+        return self.bridge_address.split("/")[0]
+
+    @property
     def services(self) -> str:
         """GKE's default range for Services (cloud.google.com/kubernetes-engine/docs/concepts/alias-ips)."""
         return "34.118.224.0/20"
