@@ -72,7 +72,6 @@ def test_pods_live_and_end_as_on_a_real_node(tmp_path: Path, programs: Path) -> 
     assert seen["servers"] == 1
     assert {"Started", "Killing", "BackOff", "Unhealthy", "FailedMount"} <= set(seen["events"])
     assert seen["left"]
-    assert seen["folders"] == 0
 
 
 def test_two_hosts_train_together(tmp_path: Path, programs: Path) -> None:
