@@ -35,7 +35,7 @@ def test_the_verdict_is_the_exit_code_and_in_the_comment(
     monkeypatch.setattr(preview.Toolchain, "ensure", lambda _toolchain: None)
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
-    assert preview.run(Layout.default(), environment, comment_file=summary) == verdict
+    assert preview.run(Layout.default(), environment, comment_files=[summary]) == verdict
     said = "deletion-protected (mandatory): cluster: its deletion protection is off"
     assert (said in capsys.readouterr().out) == (verdict == VIOLATED)
     before, first, *_ = summary.read_text().splitlines()
