@@ -87,7 +87,7 @@ def test_the_hosts_of_a_slice_are_what_google_lists(
 def test_jobs_ran_on_the_generation_that_they_name(platform: Checkout) -> None:
     lines = platform.lines()
     assert {name: line.succeeded for name, line in lines.items()} == {"on-ironwood": True, "on-v5p": True}
-    assert {name: line.pools for name, line in lines.items()} == {"on-ironwood": ("ironwood-1",), "on-v5p": ("v5p-1",)}
+    assert {name: line.pools for name, line in lines.items()} == {"on-ironwood": ["ironwood-1"], "on-v5p": ["v5p-1"]}
 
 
 def test_a_second_preview_replaces_nothing(platform: Checkout) -> None:
