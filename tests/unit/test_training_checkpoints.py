@@ -128,7 +128,7 @@ def test_two_damaged_ones_are_passed_over(folder, capsys, harm: Callable[[Path],
 def test_nothing_is_begun_anew_when_all_are_damaged(folder) -> None:
     for step in SAVED:
         flip_a_bit(folder / str(step))
-    with pytest.raises(Failure, match="none of the 3 checkpoints in .* is unharmed") as raised:
+    with pytest.raises(Failure, match=r"none of the 3 checkpoints in .* is unharmed") as raised:
         newest(folder)
     assert raised.value.code == CHECKPOINTS
     assert "\n" not in str(raised.value)
