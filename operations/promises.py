@@ -212,7 +212,10 @@ def _with_chips(plan: Plan, job: RayJobPlan) -> list[FlavorPlan]:
 
 def expected_flavor(plan: Plan, job: RayJobPlan) -> FlavorPlan | None:
     """The first flavor with room beside the jobs that this one was submitted after; None where the order of the jobs
-    leaves it open, or where it has to wait."""
+    leaves it open, where it has to wait, and where others may have lent chips of its queue or take them back."""
+    queue = queue_of(plan, job.queue, job.namespace)
+    if queue.cohort is not None or queue.preemption is not None:
+        return None
     peers = {j.name: j for j in plan.ray_jobs if (j.queue, j.namespace) == (job.queue, job.namespace)}
     earlier = _closure(job, peers)
     later = {name for name, peer in peers.items() if job.name in _closure(peer, peers)}
