@@ -109,7 +109,7 @@ class Job:
         deadline = time.monotonic() + PATIENCE_S
         while not check():
             assert time.monotonic() < deadline, self._file(0, "err").read_text()
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     def _file(self, number: int, stream: str) -> Path:
         return self._scratch / f"{number}.{stream}"
