@@ -8,7 +8,7 @@ ARGS   ?=
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test test-fast lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview comment schema docs test test-fast lint bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -56,6 +56,9 @@ pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 preview: venv ## an environment from nothing, offline: make preview ENV=prod [BASE=main]; without ENV: the local stack
 	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
+comment: venv ## in GitHub Actions: post the offline previews (FROM, a folder of their --comment files) on the pull request
+	@$(PY) -m operations.pull_request $(FROM)
+
 lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
@@ -81,6 +84,7 @@ bench: venv tools ## figures, as ratios in one run
 lock: ## pin the Python packages anew (needs uv)
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements.in -o requirements.txt
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	for image in tools/images/*.in; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 $$image -o $${image%.in}.txt; done
 
 clean: ## stop the rehearsal and forget its state (built programs stay in the cache)
 	@[ ! -x $(PY) ] || $(PY) -m rehearsal down

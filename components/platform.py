@@ -9,6 +9,7 @@ import pulumi
 import pulumi_gcp
 import pulumi_kubernetes
 
+from components.checkpoints import Checkpoints, CheckpointsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
 from components.gate import WebhookGate
@@ -25,8 +26,10 @@ from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.sharing import shares_fairly
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
+from workloads.pod_files import PodFiles, PodFilesArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
 from workloads.submission import Submission
+from workloads.training_pod import training_code
 
 
 @dataclass(frozen=True)
@@ -120,20 +123,49 @@ def priorities_of(
     return Priorities("priority", args, pulumi.ResourceOptions(providers=[kubernetes])).classes
 
 
+def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Checkpoints | None:
+    """The bucket, open to the jobs of every namespace with a queue."""
+    if plan.checkpoints is None:
+        return None
+    args = CheckpointsArgs(plan.checkpoints, plan.settings, plan.namespaces, base.services, cluster)
+    return Checkpoints("checkpoints", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def pod_files(
+    plan: Plan, queues: Queues, checkpoints: Checkpoints | None, kubernetes: pulumi_kubernetes.Provider
+) -> dict[str, list[pulumi.Resource]]:
+    """By namespace: what the pods of its jobs cannot start without."""
+    opts, made = pulumi.ResourceOptions(providers=[kubernetes]), dict[str, list[pulumi.Resource]]()
+    with_code = {job.namespace for job in plan.jobs if job.training is not None and not job.training.code_in_image}
+    for namespace in plan.namespaces:
+        code = [training_code()] if namespace in with_code else []
+        made[namespace] = [checkpoints.members[namespace]] if checkpoints is not None else []
+        if code or checkpoints is not None:
+            args = PodFilesArgs(namespace, code, checkpoints is not None, queues.in_namespace(namespace))
+            made[namespace] += PodFiles(f"files-{namespace}", args, opts).made
+    return made
+
+
 def submit_jobs(
-    plan: Plan, cluster: Cluster, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider
+    plan: Plan,
+    cluster: Cluster,
+    controllers: Controllers,
+    queues: Queues,
+    checkpoints: Checkpoints | None,
+    kubernetes: pulumi_kubernetes.Provider,
 ) -> None:
     """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
     classes = priorities_of(plan, controllers, kubernetes)
+    files = pod_files(plan, queues, checkpoints, kubernetes)
 
     def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
         followed = [Followed(kind, job.namespace, name) for name in job.after]
         turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
         queue = queues.local_queues[job.namespace, job.queue]
         priority = classes[job.priority.name] if job.priority is not None else []
-        after = [queue, *priority, *further, *(jobs[name] for name in job.after)]
+        after = [queue, *priority, *files[job.namespace], *further, *(jobs[name] for name in job.after)]
         return Submission(gate, turn, timeouts, after)
 
     for job in plan.jobs:
@@ -145,5 +177,7 @@ def submit_jobs(
             script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
             scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
         script = scripts[ray.namespace].config_map
-        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
+        ray_args = RayTrainingJobArgs(
+            ray, submission("RayJob", ray, controllers.kueue.gate, script), plan.settings.ray.operator
+        )
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

@@ -6,10 +6,13 @@ read at one moment, so the same functions serve the follower that prints the tim
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+
+from operations.said import END, Said
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
@@ -66,6 +69,10 @@ class JobLine:
     slice_ends: tuple[datetime, ...] = ()
     """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
     request: Request | None = None
+    refusals: tuple[str, ...] = ()
+    """ProvisioningRequests that have failed, each with Google's words: the job may run elsewhere since."""
+    said: Said | None = None
+    """What its programs have told in their logs; None while it runs, and where its pods are played."""
 
     @property
     def pools(self) -> list[str]:
@@ -186,35 +193,6 @@ def _pod_end(pod: Object) -> datetime | None:
     return max(known) if known and len(known) == len(ends) else None
 
 
-def free_chips(queue: Object) -> dict[str, tuple[int, int]]:
-    """(free, all) chips of each flavor of a ClusterQueue that has some."""
-    quota = {
-        flavor["name"]: int(resource["nominalQuota"])
-        for group in queue["spec"]["resourceGroups"]
-        for flavor in group["flavors"]
-        for resource in flavor["resources"]
-        if resource["name"] == TPU
-    }
-    used = {
-        flavor["name"]: int(resource.get("total", 0))
-        for flavor in queue.get("status", {}).get("flavorsReservation", [])
-        for resource in flavor["resources"]
-        if resource["name"] == TPU
-    }
-    return {name: (chips - used.get(name, 0), chips) for name, chips in quota.items() if chips}
-
-
-def with_room(line: JobLine, chips: int, free: Mapping[str, tuple[int, int]]) -> JobLine:
-    """A row that waits for quota, with the reason in numbers. Kueue's own message may name another pod set's flavors: it
-    tells the last of several tries."""
-    if line.reserved or line.finished or line.deactivated or not line.queued:
-        return line
-    if any(left >= chips for left, _ in free.values()):
-        return line
-    shown = ", ".join(f"{name} {left} of {all_}" for name, (left, all_) in free.items())
-    return replace(line, note=f"it waits for {chips} chips; free are: {shown}")
-
-
 def request_of(found: Object) -> Request:
     """A ProvisioningRequest's row."""
     true = [c for c in found.get("status", {}).get("conditions", []) if c["status"] == "True"]
@@ -227,13 +205,14 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
     """The newer row, with what the cluster has forgotten since: pods and nodes go, their places were seen."""
     kept = {
         field: getattr(before, field)
-        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted")
+        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted", "said")
         if not getattr(now, field) and getattr(before, field)
     }
     if now.expected is None:
         kept["expected"] = before.expected
     if before.slices and len(before.slices) >= len(now.slices) and now.finished:
         kept["slices"] = before.slices
+    kept["refusals"] = tuple(dict.fromkeys((*before.refusals, *now.refusals)))
     return replace(now, **kept)
 
 
@@ -284,7 +263,28 @@ def table(lines: Sequence[JobLine]) -> str:
         )
         for x in lines
     ]
+    return _aligned(rows)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def sayings(lines: Sequence[JobLine]) -> str:
+    """What the jobs' programs have said, a line each for those that ran for real; "" when none did."""
+    rows = [("job", "global device count", "loss", "")]
+    rows += [(x.name, _counts(x.said), _way(x.said), END if x.said.complete else "-") for x in lines if x.said]
+    return _aligned(rows) if len(rows) > 1 else ""
+
+
+def _counts(said: Said) -> str:
+    """`24, by 6 processes`."""
+    every = Counter(said.devices)
+    return "; ".join(f"{count}, by {n} process{'es' if n > 1 else ''}" for count, n in every.items()) or "-"
+
+
+def _way(said: Said) -> str:
+    return " -> ".join(f"{loss:.4g}" for loss in said.losses) or "-"

@@ -16,7 +16,7 @@ from operations.engine import Engine, OperationError, carried_out
 from operations.kube import Cluster
 from operations.promises import promises
 from operations.recovery import recover
-from operations.timeline import JobLine, table
+from operations.timeline import JobLine, sayings, table
 from operations.watch import Watcher
 from rehearsal import lifecycle
 from rehearsal.layout import Layout
@@ -79,6 +79,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
     watcher = Watcher(Cluster(layout, plan.settings.cluster.name), plan, layout.run / "seen.json")
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
     lines: list[JobLine] | None
+    refused: set[str] = set()
     complete_at = time.monotonic()
     while True:
         try:
@@ -97,6 +98,10 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
             why = reasons(lines or []) if text == said else ""
             print(f"  {time.strftime('%H:%M:%S')}  {text}{why}", flush=True)
             said, said_at = text, time.monotonic()
+        for told in (f"{x.name}: Google refused {words}" for x in lines or [] for words in x.refusals):
+            if told not in refused:
+                print(f"            {told}", flush=True)
+                refused.add(told)
         if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
         if time.monotonic() > deadline:
@@ -150,9 +155,13 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
     """Prints the timeline and each promise; 0 when all held."""
     made = promises(plan, lines)
     print("\n" + table(lines) + "\n")
+    if told := sayings(lines):
+        print(told + "\n")
     for promise in made:
         print(f"  {_VERDICTS[promise.held]}  {promise.text}")
     for line in lines:
+        for words in line.refusals:
+            print(f"\n  {line.name}: Google refused {words}")
         if line.deactivated:
             print(f"\n  {given_up(line)}")
     if any(promise.held is None for promise in made):

@@ -14,16 +14,16 @@ from pathlib import Path
 from rehearsal.control_plane import token
 from rehearsal.installed import installed_engine, plugin
 from rehearsal.layout import Layout
+from rehearsal.network import GOOGLE
 
-GOOGLE_PORT = 8085
 PROVIDER_PORT = 8086
-GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
 
 _BASE_PATHS = {
     "COMPUTE": "compute/beta/",
     "CONTAINER": "v1beta1/",
     # Its own default is v1beta1, for quotas. What it asks of services it asks of v1, but for operations, which follow this path.
     "SERVICE_USAGE": "v1/",
+    "STORAGE": "storage/v1/",
     "IAM": "v1/",
     "IAM_BETA": "v1/",
     "RESOURCE_MANAGER": "v1/",
@@ -101,7 +101,10 @@ def google_endpoints(base: str) -> dict[str, str]:
 
 def gcloud(base: str, layout: Layout) -> dict[str, str]:
     """What makes Google's own `gcloud` talk to the REST server at `base`."""
-    overrides = {"CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": ""}
+    overrides = {
+        "CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": "",
+        "STORAGE": "storage/v1/",
+    }  # fmt: skip
     return {
         **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{base}/{path}" for api, path in overrides.items()},
         "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",

@@ -18,12 +18,13 @@ from typing import Any
 
 import yaml
 
-from rehearsal import sandbox, supervisor
+from rehearsal import python_images, sandbox, supervisor
 from rehearsal.control_plane import token
-from rehearsal.environment import GOOGLE, GOOGLE_PORT, PROVIDER_PORT, gcloud, inside, real_google_plugin
-from rehearsal.images import write_table
+from rehearsal.environment import PROVIDER_PORT, gcloud, inside, real_google_plugin
+from rehearsal.images import pods_are_real, write_table
 from rehearsal.installed import user_plugins
 from rehearsal.layout import Layout
+from rehearsal.network import GOOGLE, GOOGLE_PORT
 from rehearsal.ports import RehearsalError as RehearsalError
 from rehearsal.ports import choose_ports as choose_ports
 from rehearsal.ports import forwarded, forwarder, gateway_socket, start_forwarder
@@ -38,6 +39,7 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     """Brings the rehearsal up, building what is missing. Idempotent: what runs stays, what died is started again."""
     ports = choose_ports(layout, kubectl_port)
     Toolchain(layout, say).ensure()
+    ensure_python_images(layout, say)
     started = time.monotonic()
     start_google(layout)
     _set_capacity(layout)
@@ -46,8 +48,19 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
 
 
-def start_google(layout: Layout) -> None:
-    """The sandbox with Google's APIs in it, which answer when this returns. The programs must be there."""
+def ensure_python_images(layout: Layout, say: Callable[[str], None] = print) -> None:
+    """Makes the Python environments of pods, if pods are to be real. Raises RehearsalError, ToolError."""
+    try:
+        wanted = pods_are_real()
+    except ValueError as error:
+        raise RehearsalError(str(error)) from error
+    if wanted:
+        python_images.ensure(layout, say)
+
+
+def start_google(layout: Layout, *, answering: bool = True) -> None:
+    """The sandbox with Google's APIs in it, which answer when this returns; unless `answering` is false: then `await_google`
+    says when they do. The programs must be there."""
     try:
         write_table(layout)
     except ValueError as error:
@@ -57,7 +70,8 @@ def start_google(layout: Layout) -> None:
     sandbox.start(layout)
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
-    _await_google(layout)
+    if answering:
+        await_google(layout)
 
 
 def down(layout: Layout) -> None:
@@ -81,6 +95,8 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
         str(layout.google_socket),
         "--time-scale",
         scale,
+        "--buckets",
+        str(layout.buckets),
     ]
     python = [sys.executable, "-m"]
     rows = [
@@ -157,7 +173,8 @@ def google(layout: Layout, method: str, path: str, body: Any = None) -> Any:
     return json.loads(text) if text else None
 
 
-def _await_google(layout: Layout) -> None:
+def await_google(layout: Layout) -> None:
+    """Raises RehearsalError when one of its programs cannot stay up, or after READY_TIMEOUT_S."""
     deadline = time.monotonic() + READY_TIMEOUT_S
     while True:
         try:

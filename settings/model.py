@@ -30,7 +30,8 @@ from settings.names import (
     Zone,
 )
 from settings.section import Section
-from settings.team_model import LimitSection, PreemptionSection, PrioritySection, TeamSection
+from settings.team_model import LimitSection, PreemptionSection, PrioritySection, RoomSection, TeamSection
+from settings.training_model import CheckpointsSection, TrainingSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
@@ -130,15 +131,10 @@ class SliceSection(Section):
     """For `capacity: queued`."""
 
 
-class CpuFlavorSection(Section):
-    """The nodes for system pods as a flavor, for pods of a job that need no chips: Ray's heads and submitters.
-
-    Not stated, `cpu` and `memory` are what those nodes have left beside GKE's own pods and our controllers.
-    """
+class CpuFlavorSection(RoomSection):
+    """The nodes for system pods as a flavor."""
 
     flavor: ObjectName = "default-cpu"
-    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
-    memory: Memory | None = None
 
 
 class QueueSection(Section):
@@ -164,7 +160,10 @@ class WorkloadSection(Section):
     name: JobName
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
-    """Which kind of slice; may be left out where there is only one."""
+    """Which kind of slice: any flavor of its shape in the queue will do. May be left out where there is only one."""
+    flavors: list[str] | None = None
+    """In place of `flavor`, the flavors that will do and no others, in the order in which their queue tries them. They may be of
+    different generations: their slices have equally many hosts, and their hosts equally many chips."""
     team: str | None = None
     """In whose namespace and queue; not stated: those of the queue that gives out the flavor."""
     priority: str | None = None
@@ -174,6 +173,11 @@ class WorkloadSection(Section):
     privileged: bool = False
     """Host network and a privileged container, as the tutorial's Standard variant had them. Current GKE gives a pod
     its chips without either; it is here for node images that need it, and off because it voids pod isolation."""
+    program: Literal["training", "device-count"] = "training"
+    """What runs: training, or the tutorial's payload, which counts the chips and waits for `sleep_seconds`."""
+    training: TrainingSection = TrainingSection()
+    checkpoints: bool | None = None
+    """Whether the job goes on from its last checkpoint after an interruption. Not stated: where there is a bucket."""
     sleep_seconds: int = Field(default=60, ge=0, le=86400)
 
 
@@ -182,12 +186,24 @@ class RayPodSection(Section):
     memory: Memory
 
 
+class RayHeadSection(RayPodSection):
+    cpu: int = Field(default=2, ge=1, le=1000)
+    memory: Memory = "4Gi"
+
+
+class RayWorkerSection(RayPodSection):
+    cpu: int = Field(default=8, ge=1, le=1000)
+    memory: Memory = "16Gi"
+
+
 class RayJobSection(Section):
     """One Ray training job: a head beside the system pods, and one worker a host of each slice."""
 
     name: RayJobName
     queue: str | None = None
     """The local queue; may be left out where only one has a cpu flavor."""
+    team: str | None = None
+    """In whose namespace and queue, instead of `queue`."""
     priority: str | None = None
     """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)
@@ -199,8 +215,8 @@ class RayJobSection(Section):
     image: str = Field(default=versions.RAY_IMAGE, min_length=1)
     requirements: list[str] = Field(default_factory=lambda: list(versions.RAY_REQUIREMENTS))
     """What Ray installs into the job's environment, each pinned with `==`."""
-    head: RayPodSection = RayPodSection(cpu=2, memory="4Gi")
-    worker: RayPodSection = RayPodSection(cpu=8, memory="16Gi")
+    head: RayHeadSection = RayHeadSection()
+    worker: RayWorkerSection = RayWorkerSection()
     epochs: int = Field(default=50, ge=1, le=1_000_000)
 
 
@@ -285,9 +301,12 @@ class Settings(Section):
     queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()])
     teams: list[TeamSection] = Field(default_factory=list)
     kueue: KueueSection = KueueSection()
+    checkpoints: CheckpointsSection = CheckpointsSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
     prices: PricesSection = PricesSection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)
+    tpu_capacity: dict[str, list[CapacityKind]] = Field(default_factory=dict)
+    """By generation: kinds of capacity that Google has added to those of the catalogue."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from settings import (
+    availability_rules,
     capacity_rules,
     cohort_rules,
     gke_version,
@@ -19,10 +20,12 @@ from settings import (
     priority_rules,
     queue_rules,
     ray_head_rules,
+    ray_home_rules,
     ray_rules,
     slice_rules,
     system_rules,
     team_rules,
+    training_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
@@ -57,6 +60,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *availability_rules.check(settings),
         *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
@@ -71,7 +75,9 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *cohort_rules.check(settings),
         *team_rules.check(settings),
         *job_rules.check(settings),
+        *training_rules.check(settings),
         *ray_rules.check(settings),
+        *ray_home_rules.check(settings),
         *ray_head_rules.check(settings),
         *(_charts(settings, folder) if folder is not None else ()),
     ]
@@ -91,11 +97,13 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     for index, section in enumerate(settings.slices):
         machine = machine_of(section) if "machine_type" in vars(section) else None
         if machine is not None:
-            yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
+            topology = vars(section).get("topology", "")
+            yield minimum_gke(machine, topology), f"{machine.name} needs (slices[{index}].machineType)"
     yield from capacity_rules.floors(settings)
     if settings.teams:
         yield "1.30", "the admission policies of teams need"
     yield from mode_rules.floors(settings)
+    yield from training_rules.floors(settings)
 
 
 _OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")

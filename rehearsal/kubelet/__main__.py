@@ -12,9 +12,11 @@ from pathlib import Path
 
 from rehearsal.kubelet import sandbox, table
 from rehearsal.kubelet.agent import Agent, Watches
+from rehearsal.kubelet.buckets import Buckets
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.events import Events
+from rehearsal.kubelet.room import PART, Room, available
 from rehearsal.kubelet.server import Server
 from rehearsal.kubelet.tokens import Tokens
 
@@ -33,11 +35,15 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kubelet-port", type=int, required=True)
     parser.add_argument("--pods-bridge", required=True)
     parser.add_argument("--gateway", default=None, help="the pods' gateway; else the bridge's own address")
+    parser.add_argument("--name-server", default=None, help="the cluster's DNS; else the gateway")
     parser.add_argument("--service-host", required=True, help="KUBERNETES_SERVICE_HOST of every container")
     parser.add_argument("--service-port", type=int, required=True)
     parser.add_argument("--serving-cert", required=True)
     parser.add_argument("--serving-key", required=True)
     parser.add_argument("--client-ca", required=True)
+    parser.add_argument("--google", default="", help="where Google's APIs answer; without it there are no buckets")
+    parser.add_argument("--cluster", default="", help="this cluster's name there: projects/*/locations/*/clusters/*")
+    parser.add_argument("--buckets", type=Path, default=Path(), help="the folder of the buckets' folders")
     help_text = "multiplies the kubelet's delays between restarts (10 s, doubling to 300 s)"
     parser.add_argument("--backoff-scale", type=float, default=DEFAULT_BACKOFF_SCALE, help=help_text)
     return parser.parse_args(words)
@@ -73,6 +79,7 @@ def main() -> None:
     held = lock(state)
     client = Client(options.kubeconfig)
     watches = Watches(client)
+    outside = gateway(options)
     context = Context(
         client=client,
         events=Events(client),
@@ -80,10 +87,13 @@ def main() -> None:
         table=table.load(options.images),
         state=state,
         bridge=options.pods_bridge,
-        gateway=gateway(options),
+        gateway=outside,
         service_host=options.service_host,
         service_port=options.service_port,
+        name_server=str(outside.ip) if options.name_server is None else options.name_server,
         backoff_scale=options.backoff_scale,
+        room=Room(available() * PART),
+        buckets=Buckets(options.google, options.cluster, options.buckets) if options.google else None,
         find=watches.find,
         node=watches.node,
         pod_addresses=watches.pod_addresses,

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rehearsal.kubelet.buckets import Buckets
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.events import Events
+from rehearsal.kubelet.room import Room
 from rehearsal.kubelet.table import Image
 from rehearsal.kubelet.tokens import Tokens
 
@@ -28,7 +30,11 @@ class Context:
     gateway: ipaddress.IPv4Interface
     service_host: str
     service_port: int
+    name_server: str
+    """The address of the cluster's DNS."""
     backoff_scale: float
+    room: Room
+    buckets: Buckets | None
     find: Callable[[str, str, str], Object | None]
     """(kind, namespace, name) -> a ConfigMap or Secret."""
     node: Callable[[str], Object | None]

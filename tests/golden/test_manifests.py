@@ -21,7 +21,9 @@ from components.queue_manifests import (
     workload_priority_class,
 )
 from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
+from settings.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
 from settings.plan import Plan, plan_from
+from workloads.code import Code
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
 
@@ -35,6 +37,12 @@ def plan() -> Plan:
     values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
+
+
+@pytest.fixture(autouse=True)
+def code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that never changes: the ConfigMap's name has a digest of it."""
+    monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,12 @@ def shared() -> Plan:
     ]
     members = {"users": ["ann@example.com"], "groups": ["research@example.com"]}
     values["tpu-platform:teams"] = [
-        {"name": "research", "members": members, "flavors": {"vlp-24": {"chips": 8, "borrow": 8, "lend": 8}}},
+        {
+            "name": "research",
+            "members": members,
+            "cpu": {},
+            "flavors": {"vlp-24": {"chips": 8, "borrow": 8, "lend": 8}},
+        },
         {"name": "vision", "namespace": "pictures", "flavors": {"vlp-24": {"chips": 8}}, "weight": 2},
     ]
     job = {"name": "a-job", "slices": 1, "flavor": "vlp-24", "team": "research"}
@@ -75,8 +88,32 @@ def test_jobsets_of_the_tutorial(plan: Plan, golden, slices: int) -> None:
     golden.check(job.name, multislice_jobset(job))
 
 
+def test_jobset_of_several_generations(plan: Plan, golden) -> None:
+    """What its flavors share is a node selector; a term each says in what they differ."""
+    shapes = [("tpu-v5-lite-podslice", "4x4"), ("tpu-v6e-slice", "4x4")]
+    labels = tuple(((ACCELERATOR_LABEL, accelerator), (TOPOLOGY_LABEL, topology)) for accelerator, topology in shapes)
+    golden.check("multislice-two-generations", multislice_jobset(replace(plan.jobs[0], labels=labels)))
+
+
 def test_privileged_jobset(plan: Plan, golden) -> None:
     golden.check("multislice-privileged", multislice_jobset(replace(plan.jobs[0], privileged=True)))
+
+
+def test_jobset_that_counts_devices(plan: Plan, golden) -> None:
+    golden.check("multislice-device-count", multislice_jobset(replace(plan.jobs[0], training=None)))
+
+
+def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
+    training = replace(
+        plan.jobs[0].training,
+        config="mine",
+        steps=1000,
+        checkpoint_every=50,
+        seed=7,
+        image="us-docker.pkg.dev/my-project-id/images/train:1.0.0",
+        code_in_image=True,
+    )
+    golden.check("multislice-image", multislice_jobset(replace(plan.jobs[0], training=training)))
 
 
 def test_queues(plan: Plan, golden) -> None:

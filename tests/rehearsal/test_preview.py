@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from operations.preview import environments
 from rehearsal import sandbox
@@ -63,7 +64,7 @@ def test_no_credential_is_in_reach_of_a_preview(tools: Checkout, monkeypatch: py
     assert "create:" in tools.make("preview", "ENV=dev").stdout
 
 
-def test_another_revision_is_compared_with(tools: Checkout) -> None:
+def test_another_revision_is_compared_with(tools: Checkout, tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "before"]):
         subprocess.run([*git, *words], cwd=tools.folder, check=True, capture_output=True)
@@ -71,13 +72,35 @@ def test_another_revision_is_compared_with(tools: Checkout) -> None:
     before = path.read_text()
     path.write_text(before.replace("pools: [dws-1]", "pools: [dws-1, dws-2]"))
     try:
-        printed = tools.make("preview", "ENV=staging", "BASE=HEAD").stdout
+        printed = tools.make("preview", "ENV=staging", "BASE=HEAD", f"ARGS=--comment {tmp_path / 'comment.md'}").stdout
     finally:
         path.write_text(before)
     compared = printed.split("against HEAD\n")[1].split("\n\n")[0]
     rows = [line.split() for line in compared.splitlines()]
     assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
-    assert {row[0] for row in rows} == {"create", "change"}
+    assert {row[0] for row in rows} == {"create", "update"}
+    said = (tmp_path / "comment.md").read_text()
+    assert said.startswith("### `staging` against `HEAD`: ")
+    assert re.search(r"at full scale, a day +[0-9]+ -> [0-9]+ ", said)
+
+
+def test_a_stack_in_an_existing_cluster_previews_what_it_adds_to_it(tools: Checkout, tmp_path: Path) -> None:
+    config = yaml.safe_load((tools.folder / "Pulumi.dev.yaml").read_text())["config"]
+    pool = {"machineType": "e2-standard-8", "nodes": 2, "zones": ["us-central1-a"]}
+    config["tpu-platform:cluster"] = {"name": "shared-cluster", "existing": True, "defaultPool": pool}
+    shown, stack = tmp_path / "preview.json", tools.folder / "Pulumi.theirs.yaml"
+    stack.write_text(yaml.safe_dump({"config": config}))
+    try:
+        tools.make("preview", "ENV=theirs", f"ARGS=--json {shown}")
+    finally:
+        stack.unlink()
+    states = [(step["op"], step["newState"]) for step in json.loads(shown.read_text())["steps"]]
+    read = [(state["type"], state["id"].rsplit("/", 1)[-1]) for op, state in states if op == "read"]
+    assert read == [("gcp:container/cluster:Cluster", "shared-cluster")]
+    created = [state["inputs"]["name"] for op, state in states if op == "create" and state["type"] == POOL]
+    assert "nodepool1" in created
+    assert "default-pool" not in created
+    assert sandbox.first_process(tools.layout) is None
 
 
 def test_an_environment_of_nobodys_is_told_which_there_are(tools: Checkout) -> None:

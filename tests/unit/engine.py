@@ -38,6 +38,7 @@ class Registered:
     protect: bool
     delete_before_replace: bool
     replace_on_changes: tuple[str, ...]
+    replacement_trigger: str
     ignore_changes: tuple[str, ...]
     timeouts: tuple[str, str, str]
     hooks: dict[str, tuple[str, ...]]
@@ -57,6 +58,8 @@ class _Answers(pulumi_mocks.Mocks):
             state |= {"endpoint": "172.16.0.2", "masterAuth": {"clusterCaCertificate": "Q0E="}}
         if args.typ == "gcp:serviceaccount/account:Account":
             state |= {"email": f"{args.inputs['accountId']}@{args.inputs['project']}.iam.gserviceaccount.com"}
+        if args.typ == "gcp:storage/bucket:Bucket":
+            state = {"project": "some-project", **state, "projectNumber": 123456789012}
         return f"{args.name}-id", state
 
     def call(self, args: pulumi_mocks.MockCallArgs) -> dict[str, Any]:
@@ -86,6 +89,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             protect=request.protect,
             delete_before_replace=request.deleteBeforeReplace,
             replace_on_changes=tuple(request.replaceOnChanges),
+            replacement_trigger=request.replacement_trigger.string_value,
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
             aliases=tuple(

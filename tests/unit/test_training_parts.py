@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from settings.versions import TRAINING_REQUIREMENTS
+from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
 from workloads.training import needs, stored
 from workloads.training.data import NOISE_ONE_IN, STRIDES, examples
 from workloads.training.failure import ENVIRONMENT, Failure
@@ -120,6 +120,10 @@ def test_versions_are_those_of_the_stack() -> None:
     stack = dict(requirement.replace("[tpu]", "").split("==") for requirement in TRAINING_REQUIREMENTS)
     assert stack | {"jaxlib": stack["jax"]} == needs.PACKAGES
     assert needs.unmet() == ""
+
+
+def test_configurations_are_those_that_a_stack_file_may_name() -> None:
+    assert set(TRAINING_CONFIGS) == set(CONFIGS)
 
 
 def test_a_wrong_interpreter_or_package_is_named_on_one_line() -> None:
