@@ -44,8 +44,8 @@ def join(place: Place, seconds: int, heartbeat_seconds: int) -> None:
     try:
         waiting.result(max(0.0, deadline - time.monotonic()))
     except TimeoutError as error:
-        reason = f"not all {place.processes} processes met at {place.coordinator} within {seconds} s; who is missing has the reason in its log"
-        raise Failure(NOT_MET, reason) from error
+        reason = f"not all {place.processes} processes met at {place.coordinator} within {seconds} s"
+        raise Failure(NOT_MET, f"{reason}; who is missing has the reason in its log") from error
 
 
 def leave(code: int) -> NoReturn:
