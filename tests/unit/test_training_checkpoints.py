@@ -136,13 +136,15 @@ def test_nothing_is_begun_anew_when_all_are_damaged(folder) -> None:
     assert all((folder / str(step)).exists() for step in SAVED)
 
 
-def test_a_save_that_was_cut_off_is_none(folder, capsys) -> None:
+def test_a_save_that_was_cut_off_is_none_and_other_folders_are_left_alone(folder, capsys) -> None:
+    (folder / "notes").mkdir()
     (folder / "20" / "commit_success.txt").unlink()
     found = newest(folder)
     assert found is not None
     assert found.step == 10
     assert capsys.readouterr().err == ""
     assert not (folder / "20").exists()
+    assert (folder / "notes").is_dir()
 
 
 @pytest.mark.parametrize(
