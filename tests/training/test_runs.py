@@ -69,7 +69,11 @@ def test_a_killed_process_ends_the_others_and_nothing_is_lost_or_done_twice(undi
         third = job.ended()
     assert [ended.code for ended in third] == [0, 0]
     assert len(third[0].errors) == 1
-    assert third[0].errors[0].startswith(f"checkpoint {STEPS} in {folder} is damaged and was deleted, going on from {STEPS - EVERY}: ")
+    assert (
+        third[0]
+        .errors[0]
+        .startswith(f"checkpoint {STEPS} in {folder} is damaged and was deleted, going on from {STEPS - EVERY}: ")
+    )
     assert third[1].errors == []
     assert losses(third[0]) == losses(undisturbed[0])[-EVERY:]
     assert saved(folder)[-1] == STEPS
@@ -105,7 +109,9 @@ def test_a_process_that_hangs_ends_the_others_by_the_heartbeat(tmp_path) -> None
 
 
 def test_one_process_alone_stops_by_sigterm_too(tmp_path) -> None:
-    with Job(tmp_path, "--config", "tiny", "--steps", "1000000", slices=1, hosts=1, chips=1, COORDINATOR_ADDRESS="") as job:
+    with Job(
+        tmp_path, "--config", "tiny", "--steps", "1000000", slices=1, hosts=1, chips=1, COORDINATOR_ADDRESS=""
+    ) as job:
         job.until_step(1)
         job.signal(0, signal.SIGTERM)
         (ended,) = job.ended()
