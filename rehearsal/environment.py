@@ -24,6 +24,7 @@ _BASE_PATHS = {
     "CONTAINER": "v1beta1/",
     # Its own default is v1beta1, for quotas. What it asks of services it asks of v1, but for operations, which follow this path.
     "SERVICE_USAGE": "v1/",
+    "STORAGE": "storage/v1/",
     "IAM": "v1/",
     "IAM_BETA": "v1/",
     "RESOURCE_MANAGER": "v1/",
@@ -101,7 +102,10 @@ def google_endpoints(base: str) -> dict[str, str]:
 
 def gcloud(base: str, layout: Layout) -> dict[str, str]:
     """What makes Google's own `gcloud` talk to the REST server at `base`."""
-    overrides = {"CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": ""}
+    overrides = {
+        "CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": "",
+        "STORAGE": "storage/v1/",
+    }  # fmt: skip
     return {
         **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{base}/{path}" for api, path in overrides.items()},
         "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",

@@ -65,6 +65,11 @@ class Layout:
         return self.root / "google"
 
     @property
+    def buckets(self) -> Path:
+        """The objects of Cloud Storage's buckets, as files: a folder for each bucket."""
+        return self.root / "buckets"
+
+    @property
     def images(self) -> Path:
         return self.root / "images.yaml"
 
@@ -98,6 +103,7 @@ class Layout:
             self.logs,
             self.clusters,
             self.google,
+            self.buckets,
             self.pulumi_home,
             self.stacks,
         ):

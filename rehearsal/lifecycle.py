@@ -81,6 +81,8 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
         str(layout.google_socket),
         "--time-scale",
         scale,
+        "--buckets",
+        str(layout.buckets),
     ]
     python = [sys.executable, "-m"]
     rows = [

@@ -37,6 +37,7 @@ def main() -> None:
     parser.add_argument(
         "--time-scale", type=float, default=0.01, help="how long operations take, against Google's (default 0.01)"
     )
+    parser.add_argument("--buckets", type=Path, help="where the objects of buckets are")
     parser.add_argument("--backend", choices=["none", "control-plane"], default="none")
     arguments = parser.parse_args()
     backend = None
@@ -44,7 +45,7 @@ def main() -> None:
         from rehearsal.control_plane import backend_from_environment
 
         backend = backend_from_environment()
-    server = Server(arguments.state, Settings(arguments.time_scale, backend))
+    server = Server(arguments.state, Settings(arguments.time_scale, backend, arguments.buckets))
     listeners = [_listen_tcp(arguments.port), *([_listen_unix(arguments.socket)] if arguments.socket else [])]
     server.start()
     config = uvicorn.Config(server.app(), log_level="warning", access_log=False, lifespan="off")

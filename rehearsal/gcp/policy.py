@@ -15,7 +15,11 @@ from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
 KIND = "policies"
 VERSIONS = (0, 1, 3)
 BASIC = ("roles/owner", "roles/editor", "roles/viewer")
-_MEMBERS = frozenset({"user", "group", "domain", "serviceAccount", "principal", "principalSet", "deleted"})
+_MEMBERS = frozenset(
+    {"user", "group", "domain", "serviceAccount", "principal", "principalSet", "deleted"}
+    | {"projectOwner", "projectEditor", "projectViewer"}
+)
+"""The last three only buckets and datasets know."""
 _EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
 
 

@@ -24,11 +24,12 @@ APIS = {
     "compute": Api("GOOGLE_COMPUTE_CUSTOM_ENDPOINT", "computeCustomEndpoint", "compute/v1", "https://compute.googleapis.com"),
     "serviceusage": Api("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", "serviceUsageCustomEndpoint", "v1", "https://serviceusage.googleapis.com"),
     "iam": Api("GOOGLE_IAM_CUSTOM_ENDPOINT", "iamCustomEndpoint", "v1", "https://iam.googleapis.com"),
+    "storage": Api("GOOGLE_STORAGE_CUSTOM_ENDPOINT", "storageCustomEndpoint", "storage/v1", "https://storage.googleapis.com"),
     "resourcemanager": Api(
         "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT", "resourceManagerCustomEndpoint", "v1", "https://cloudresourcemanager.googleapis.com"
     ),
 }  # fmt: skip
-_VERSION = re.compile(r"(/compute)?(/(v\d+|beta|alpha)\w*)?/*$")
+_VERSION = re.compile(r"(/compute|/storage)?(/(v\d+|beta|alpha)\w*)?/*$")
 
 
 def bases(

@@ -91,9 +91,9 @@ class Gcp:
         assert "error" not in operation, operation
         return operation
 
-    def enable(self, *apis: str) -> None:
+    def enable(self, *apis: str, project: str = PROJECT) -> None:
         ids = [f"{api}.googleapis.com" for api in apis]
-        operation = self.ok("POST", f"/v1/projects/{PROJECT}/services:batchEnable", {"serviceIds": ids})
+        operation = self.ok("POST", f"/v1/projects/{project}/services:batchEnable", {"serviceIds": ids})
         path = f"/v1/{operation['name']}"
         _await(lambda: self.ok("GET", path).get("done", False), path)
 

@@ -20,6 +20,7 @@ APIS = (
     "iam.v1",
     "cloudresourcemanager.v1",
     "cloudresourcemanager.v3",
+    "storage.v1",
 )
 _SYSTEM = frozenset(
     f"${name}"
@@ -74,8 +75,13 @@ def _methods(api: str, node: dict[str, Any]) -> list[Method]:
 
 def _pattern(path: str) -> re.Pattern[str]:
     parts = re.split(r"\{\+?(\w+)\}", path)
-    text = "".join(re.escape(part) if n % 2 == 0 else f"(?P<{part}>[^/:]+)" for n, part in enumerate(parts))
+    text = "".join(re.escape(part) if n % 2 == 0 else f"(?P<{part}>{_value(part)})" for n, part in enumerate(parts))
     return re.compile(text + "$")
+
+
+def _value(parameter: str) -> str:
+    """Objects of a bucket have names with slashes in them; nothing else has."""
+    return ".+" if parameter == "object" else "[^/:]+"
 
 
 _VERSION_BEFORE_VERSION = re.compile(r"v\d\w*/(?=v\d\w*/)")
@@ -90,8 +96,10 @@ def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
     path = path.lstrip("/")
     doubled = _VERSION_BEFORE_VERSION.match(path)
     path = path[doubled.end() :] if doubled else path
-    for method in methods():
-        match = method.pattern.match(path) if method.verb == verb else None
-        if match:
-            return method, match.groupdict()
+    # Google's front end takes a slash at the end, which its Terraform provider writes in one place. Objects may end with one.
+    for candidate in dict.fromkeys((path, path.rstrip("/"))):
+        for method in methods():
+            match = method.pattern.match(candidate) if method.verb == verb else None
+            if match:
+                return method, match.groupdict()
     return None

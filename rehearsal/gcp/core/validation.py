@@ -23,6 +23,8 @@ class _Reading:
 
     api: str
     document: dict[str, Any]
+    clears: bool = False
+    """Whether null takes a value away, as in Cloud Storage's patches; elsewhere it says nothing."""
     faults: list[tuple[str, str]] = field(default_factory=list)
 
     def wrong(self, path: str, wanted: str, value: Any) -> None:
@@ -38,7 +40,8 @@ def check(method: Method, query: Iterable[str], body: Any) -> Any:
 
     Raises ApiError with everything in the call that the API does not know or take.
     """
-    reading = _Reading(method.api, document(method.api))
+    clears = method.verb == "PATCH" and method.api.startswith("storage.")
+    reading = _Reading(method.api, document(method.api), clears)
     for name in query:
         if name not in method.query:
             reading.faults.append(("", _unknown(name, "", "Cannot bind query parameter.", method)))
@@ -66,11 +69,13 @@ def _message(reading: _Reading, name: str, value: Any, path: str) -> Any:
     properties = schema.get("properties", {})
     if not properties:  # a message of any fields, such as google.protobuf.Struct
         return value
-    found = {}
+    found: dict[str, Any] = {}
     for key, item in value.items():
         known = key if key in properties else _camel(key)
         if known not in properties:
             reading.faults.append((path, _unknown(key, path, "Cannot find field.")))
+        elif item is None and reading.clears:
+            found[known] = None
         elif item is not None:
             inner = f"{path}.{_snake(known)}" if path else _snake(known)
             read = _value(reading, properties[known], item, inner, f"{name}.{known[:1].upper()}{known[1:]}")
@@ -105,7 +110,10 @@ def _mapping(reading: _Reading, schema: dict[str, Any], value: Any, path: str, e
     inner = schema.get("additionalProperties")
     if inner is None:
         return value
-    return {key: _value(reading, inner, item, f"{path}.{key}", enum) for key, item in value.items()}
+    return {
+        key: None if item is None and reading.clears else _value(reading, inner, item, f"{path}.{key}", enum)
+        for key, item in value.items()
+    }
 
 
 def _scalar(reading: _Reading, schema: dict[str, Any], kind: str, value: Any, path: str, enum: str) -> Any:

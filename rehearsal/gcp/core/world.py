@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from rehearsal.gcp.core.errors import ApiError
@@ -31,6 +32,8 @@ class Settings:
 
     time_scale: float = 0.01
     backend: Backend | None = None
+    buckets: Path | None = None
+    """Where the objects of buckets are; not stated: beside the rest of the state."""
 
 
 Task = Callable[["World", Object], None]
@@ -42,6 +45,12 @@ class World:
     settings: Settings
     tasks: dict[str, Task] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def buckets(self) -> Path:
+        """Below it the objects of each bucket, in a folder of the bucket's name."""
+        stated = self.settings.buckets
+        return stated if stated is not None else self.store.folder.parent / "buckets"
 
     # -- work that takes time -----------------------------------------------------------------------------------------
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rehearsal.gcp_provider.kind import Kind
+from rehearsal.gcp_provider.resources.bucket import Bucket
 from rehearsal.gcp_provider.resources.cluster import Cluster
 from rehearsal.gcp_provider.resources.firewall import Firewall
-from rehearsal.gcp_provider.resources.members import ProjectMember, ServiceAccountMember
+from rehearsal.gcp_provider.resources.members import BucketMember, ProjectMember, ServiceAccountMember
 from rehearsal.gcp_provider.resources.network import Network
 from rehearsal.gcp_provider.resources.node_pool import NodePool
 from rehearsal.gcp_provider.resources.resource_policy import ResourcePolicy
@@ -28,6 +29,8 @@ KINDS: dict[str, Kind] = {
         Account(),
         ServiceAccountMember(),
         ProjectMember(),
+        Bucket(),
+        BucketMember(),
         Cluster(),
         NodePool(),
     )

@@ -9,7 +9,7 @@ from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
 from rehearsal.gcp_provider.kind import Job, Kind, Values
 from rehearsal.gcp_provider.rest import pauses
-from rehearsal.gcp_provider.rules import Rules, rules, same_case
+from rehearsal.gcp_provider.rules import Rules, last_segment, rules, same_case
 
 Policy = dict[str, Any]
 _CONDITION = rules("force local", "condition", "condition.title", "condition.expression", "condition.description")
@@ -70,6 +70,10 @@ class _Member(Kind):
             return job.rest.call("iam", "POST", f"{self.path(job, values)}:getIamPolicy", None, job.patience, **query)
         return job.rest.call(self.api, "POST", f"{self.path(job, values)}:getIamPolicy", options, job.patience)
 
+    def _set(self, job: Job, values: Values, policy: Policy) -> Policy:
+        path = f"{self.path(job, values)}:setIamPolicy"
+        return job.rest.call(self.api, "POST", path, {"policy": policy}, job.patience)
+
     def _change(self, job: Job, values: Values, change: Callable[[Policy], Policy], failure: str) -> Policy:
         """One at a time per policy here; against others, by the policy's etag."""
         path = self.path(job, values)
@@ -77,7 +81,7 @@ class _Member(Kind):
             for pause in pauses():
                 try:
                     policy = {**change(self._get(job, values)), "version": 3}
-                    return job.rest.call(self.api, "POST", f"{path}:setIamPolicy", {"policy": policy}, job.patience)
+                    return self._set(job, values, policy)
                 except GoogleError as error:
                     if error.code != 409 or job.patience.over:
                         raise ProviderError(f"{failure} for {path!r}: {error}") from error
@@ -155,3 +159,34 @@ class ServiceAccountMember(_Member):
 
     def path(self, job: Job, values: Values) -> str:
         return str(values["serviceAccountId"])
+
+
+class BucketMember(_Member):
+    """Its policy is set as it is, by PUT (terraform-provider-google, services/storage/iam_storage_bucket.go)."""
+
+    token = "gcp:storage/bucketIAMMember:BucketIAMMember"
+    target, api = "bucket", "storage"
+    ids = (r"(?P<bucket>b/[^/ ]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
+    table: ClassVar[Rules] = {
+        **_CONDITION,
+        **rules("force local", "bucket", suppress=last_segment),
+        **rules("force local", "role"),
+        **rules("force local", "member", suppress=same_case),
+        **rules("output local", "etag"),
+    }
+
+    def path(self, job: Job, values: Values) -> str:
+        return self.owner(values)
+
+    def owner(self, values: Values) -> str:
+        return f"b/{str(values['bucket']).removeprefix('b/')}"
+
+    def _outputs(self, values: Values, policy: Policy) -> dict[str, Any]:
+        return {**super()._outputs(values, policy), "bucket": self.owner(values)}
+
+    def _get(self, job: Job, values: Values) -> Policy:
+        query = {"optionsRequestedPolicyVersion": 3}
+        return job.rest.call("storage", "GET", f"{self.path(job, values)}/iam", None, job.patience, **query)
+
+    def _set(self, job: Job, values: Values, policy: Policy) -> Policy:
+        return job.rest.call("storage", "PUT", f"{self.path(job, values)}/iam", policy, job.patience)

@@ -1,0 +1,150 @@
+"""Buckets (`google_storage_bucket`, mmv1 `third_party/terraform/services/storage/resource_storage_bucket.go.tmpl`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from rehearsal.gcp_provider.cloud import ATTRIBUTION, Cloud
+from rehearsal.gcp_provider.diff import Change, Verb
+from rehearsal.gcp_provider.errors import GoogleError, ProviderError
+from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
+from rehearsal.gcp_provider.mapping import expand, flatten
+from rehearsal.gcp_provider.rules import Rules, rules, same_case
+
+_CONDITION = "lifecycleRules.condition"
+_SENDS = (
+    "sendAgeIfZero",
+    "sendDaysSinceCustomTimeIfZero",
+    "sendDaysSinceNoncurrentTimeIfZero",
+    "sendNumNewerVersionsIfZero",
+)
+_LABELS = frozenset({"labels", "effectiveLabels", "pulumiLabels"})
+_IAM = frozenset({"uniformBucketLevelAccess", "publicAccessPrevention"})
+
+
+class Bucket(Kind):
+    token = "gcp:storage/bucket:Bucket"
+    ids = (r"(?P<name>[^/]+)", r"(?P<project>[^/]+)/(?P<name>[^/]+)")
+    minutes: ClassVar[Mapping[str, int]] = {"create": 10, "update": 4, "delete": 20}
+    table: ClassVar[Rules] = {
+        **DELETION_POLICY,
+        **rules("local", "forceDestroy", default=False),
+        **rules("force", "name"),
+        **rules("force", "location", suppress=same_case),
+        **rules("force computed local", "project"),
+        **rules("", "storageClass", default="STANDARD"),
+        **rules("computed", "uniformBucketLevelAccess", api="iamConfiguration.uniformBucketLevelAccess.enabled"),
+        **rules("computed", "publicAccessPrevention", api="iamConfiguration.publicAccessPrevention"),
+        **rules("computed", "softDeletePolicy", "versioning", "website", "rpo"),
+        **rules("zero", "softDeletePolicy.retentionDurationSeconds", default=604800),
+        **rules("output", "softDeletePolicy.effectiveTime"),
+        **rules("zero", "versioning.enabled"),
+        **rules("force", "hierarchicalNamespace"),
+        **rules("force zero", "hierarchicalNamespace.enabled"),
+        **rules("", "lifecycleRules", api="lifecycle.rule"),
+        **rules("computed", f"{_CONDITION}.withState"),
+        **rules("", f"{_CONDITION}.matchesPrefixes", api="matchesPrefix"),
+        **rules("", f"{_CONDITION}.matchesSuffixes", api="matchesSuffix"),
+        **rules("", f"{_CONDITION}.matchesStorageClasses", api="matchesStorageClass"),
+        **rules("unplayed", *(f"{_CONDITION}.{name}" for name in (*_SENDS, "sizeAboveBytes", "sizeBelowBytes"))),
+        **rules("zero", "defaultEventBasedHold"),
+        **rules("zero", "requesterPays", api="billing.requesterPays"),
+        **rules("computed", "logging.logObjectPrefix"),
+        **rules(
+            "unplayed", "retentionPolicy", "ipFilter", "customPlacementConfig", "enableObjectRetention", "autoclass"
+        ),
+        **rules("output local", "effectiveLabels", "pulumiLabels", "url"),
+        **rules("output", "projectNumber", "selfLink", "timeCreated", "updated"),
+    }
+
+    def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
+        """The provider's own labels are labels of the bucket too."""
+        wanted = super().effective(cloud, inputs)
+        wanted["pulumiLabels"] = {**cloud.default_labels, **wanted.get("labels", {})}
+        return wanted
+
+    def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
+        """The provider's default labels may be a difference where the program's own are none."""
+        told = any(entry.top == "labels" for entry in changed)
+        if told or inputs["pulumiLabels"] == state.get("pulumiLabels", {}):
+            return changed
+        return [*changed, Change("pulumiLabels", Verb.UPDATE, force=False)]
+
+    def planned(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
+        name = inputs.get("name")
+        return {"url": f"gs://{name}"} if isinstance(name, str) else {}
+
+    def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
+        body = expand(self.types.inputs, inputs, self.table)
+        body["labels"] = {**_mine(job, inputs), **({ATTRIBUTION: "true"} if job.cloud.attribution else {})}
+        project = job.cloud.project_of(inputs)
+        try:
+            found = job.rest.call("storage", "POST", "b", body, job.patience, project=project)
+        except GoogleError as error:
+            raise ProviderError(str(error)) from error
+        return found["name"], self._outputs(job, found, inputs)
+
+    def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
+        found = job.rest.find("storage", f"b/{identity}", job.patience)
+        return None if found is None else self._outputs(job, found, known)
+
+    def _outputs(self, job: Job, found: Values, known: Values) -> dict[str, Any]:
+        there, stated = dict(found.get("labels", {})), known.get("labels", {})
+        mine = _mine(job, known)
+        return {
+            **self.complete(known, flatten(self.types.outputs, found, self.table)),
+            "project": job.cloud.project_of(known),
+            "labels": {key: there[key] for key in stated if key in there},
+            "pulumiLabels": {key: there[key] for key in mine if key in there},
+            "effectiveLabels": there,
+            "url": f"gs://{found['name']}",
+        }
+
+    def update(
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+    ) -> dict[str, Any]:
+        tops = {change.top for change in changed}
+        body = _patch(expand(self.types.inputs, inputs, self.table), tops)
+        if tops & _LABELS:
+            gone = set(state.get("pulumiLabels", {})) - set(_mine(job, inputs))
+            body["labels"] = {**dict.fromkeys(sorted(gone)), **_mine(job, inputs)}
+        try:
+            found = job.rest.call("storage", "PATCH", f"b/{identity}", body, job.patience)
+        except GoogleError as error:
+            raise ProviderError(str(error)) from error
+        return self._outputs(job, found, self.known(state, inputs))
+
+    def delete(self, job: Job, identity: str, state: Values) -> None:
+        """With its objects only if that was asked for."""
+        try:
+            for found in _objects(job, identity):
+                if not state.get("forceDestroy"):
+                    raise ProviderError(f"Error trying to delete bucket {identity} without `force_destroy` set to true")
+                path = f"b/{identity}/o/{quote(found['name'], safe='')}"
+                job.rest.call("storage", "DELETE", path, None, job.patience, generation=found["generation"])
+            job.rest.call("storage", "DELETE", f"b/{identity}", None, job.patience)
+        except GoogleError as error:
+            if not error.is_missing:
+                raise ProviderError(str(error)) from error
+
+
+def _mine(job: Job, inputs: Values) -> dict[str, str]:
+    return {**job.cloud.default_labels, **inputs.get("labels", {})}
+
+
+def _objects(job: Job, bucket: str) -> Iterator[dict[str, Any]]:
+    """All that are there, a page at a time, from the first anew: each page is deleted before the next is asked for."""
+    while True:
+        page = job.rest.call("storage", "GET", f"b/{bucket}/o", None, job.patience, versions=True).get("items", [])
+        if not page:
+            return
+        yield from page
+
+
+def _patch(body: Mapping[str, Any], tops: set[str]) -> dict[str, Any]:
+    """Those parts of the whole that differ. What a program no longer states is set to null, but for what Google then decides."""
+    fields = {"lifecycleRules": "lifecycle", "requesterPays": "billing", **dict.fromkeys(_IAM, "iamConfiguration")}
+    named = {fields.get(top, top) for top in tops - _LABELS - {"forceDestroy", "deletionPolicy"}}
+    return {name: body.get(name) for name in sorted(named)}

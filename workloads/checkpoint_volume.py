@@ -1,0 +1,48 @@
+"""A bucket as a folder of a pod, by GKE's driver for Cloud Storage FUSE: what a pod needs for it, as plain data.
+
+Source: "Mount Cloud Storage buckets as CSI ephemeral volumes" and "Cloud Storage FUSE performance best practices" of GKE's
+documentation. Nothing is stored on the way: who has written a file and closed it finds it in the bucket.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SERVICE_ACCOUNT = "tpu-training"
+"""The Kubernetes service account of pods that write checkpoints, one in each namespace: the bucket knows them by it."""
+MOUNT = "/checkpoints"
+VOLUME = "checkpoints"
+ANNOTATIONS = {"gke-gcsfuse/volumes": "true"}
+"""On such a pod: GKE's webhook then adds the container that runs the file system."""
+DRIVER = "gcsfuse.csi.storage.gke.io"
+_OPTIONS = (
+    "implicit-dirs",
+    # Orbax makes a checkpoint valid by renaming its folder. A bucket with a hierarchical namespace does that in one step, any
+    # other one file by file, and then only for folders of at most so many files.
+    "rename-dir-limit=200000",
+    # Hosts wait for what others write, so none may remember for a minute what there was.
+    "metadata-cache:ttl-secs:0",
+    "metadata-cache:negative-ttl-secs:0",
+)
+
+
+def checkpoint_mount() -> dict[str, Any]:
+    """For a container's `volumeMounts`."""
+    return {"name": VOLUME, "mountPath": MOUNT}
+
+
+def checkpoint_volume(
+    bucket: str, *, owner: tuple[int, int] | None = None, host_network: bool = False
+) -> dict[str, Any]:
+    """For a pod's `volumes`. `owner` is the user and group that the pod's processes run as, where that is not root: the files
+    are theirs then. A pod in the host's network would be taken for its node: `host_network` has it show its own account."""
+    options = [*_OPTIONS, *(f"{key}={value}" for key, value in zip(("uid", "gid"), owner or (), strict=False))]
+    attributes = {"bucketName": bucket, "mountOptions": ",".join(options)}
+    if host_network:
+        attributes["hostNetworkPodKSA"] = "true"
+    return {"name": VOLUME, "csi": {"driver": DRIVER, "readOnly": False, "volumeAttributes": attributes}}
+
+
+def checkpoint_folder(namespace: str, job: str) -> str:
+    """Where a job's checkpoints are: the same for every attempt, so that the next one goes on from the last."""
+    return f"{MOUNT}/{namespace}/{job}"
