@@ -25,7 +25,9 @@ from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.sharing import shares_fairly
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
-from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
+from workloads.pod_files import PodFiles, PodFilesArgs
+from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs
+from workloads.ray_manifest import ray_code
 from workloads.submission import Submission
 
 
@@ -139,11 +141,14 @@ def submit_jobs(
     for job in plan.jobs:
         args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
-    scripts: dict[str, TrainingScript] = {}
+    files: dict[str, PodFiles] = {}
     for ray in plan.ray_jobs:
-        if ray.namespace not in scripts:
-            script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
-            scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
-        script = scripts[ray.namespace].config_map
-        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate, script))
+        if ray.namespace not in files:
+            home = [queues.local_queues[ray.namespace, ray.queue]]
+            files[ray.namespace] = PodFiles(
+                f"ray-{ray.namespace}", PodFilesArgs(ray.namespace, [ray_code()], False, home), opts
+            )
+        ray_args = RayTrainingJobArgs(
+            ray, submission("RayJob", ray, controllers.kueue.gate, *files[ray.namespace].made)
+        )
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

@@ -26,7 +26,7 @@ PYTHON_IMAGE = "python:3.12.12-slim-bookworm"
 """jax 0.10 needs Python 3.11 or later; the tutorial's 3.8 image finds no wheel."""
 JAX_REQUIREMENT = "jax[tpu]==0.10.2"
 
-RAY_IMAGE = "rayproject/ray:2.53.0-py311"
-"""Python 3.11, which both jax and this Ray take."""
+RAY_IMAGE = "rayproject/ray:2.60.0-py311"
+"""Python 3.11, which both jax and this Ray take. tools/images/ray.in names the same release."""
 RAY_REQUIREMENTS = (JAX_REQUIREMENT, "pandas==2.3.3")
 """Installed by Ray into a job's environment: the image has no jax, and Ray Train wants pandas."""
