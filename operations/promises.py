@@ -30,6 +30,9 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     made += _turns(after, chips, flavors, by_name)
     for job in plan.ray_jobs:
         made += _ray(plan, job, by_name)
+    every: list[JobPlan | RayJobPlan] = [*plan.jobs, *plan.ray_jobs]
+    for each in every:
+        made += _said(each, by_name[each.name])
     return made
 
 
@@ -59,6 +62,24 @@ def _flavor_of(plan: Plan, queue: str, namespace: str, shape: object) -> FlavorP
 
 def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
     return next(q for q in plan.queues if (q.local_queue, q.namespace) == (queue, namespace))
+
+
+# -- what the programs say --------------------------------------------------------------------------------------------
+
+
+def _said(job: JobPlan | RayJobPlan, line: JobLine) -> list[Promise]:
+    """Of a job that ran for real: every process counted the chips of all slices, and what it trained got better to the end."""
+    if line.said is None:
+        return []
+    made = []
+    processes, chips = job.slices * job.shape.hosts, job.slices * job.shape.chips
+    if isinstance(job, JobPlan):  # Ray tells what several workers say alike only once
+        counted = f"{job.name}: each of its {processes} processes counted {chips} chips"
+        made.append(Promise(counted, line.said.devices == (chips,) * processes))
+    if line.said.losses:
+        first, last = line.said.losses
+        made.append(Promise(f"{job.name} trained to its end, and its loss fell", line.said.complete and last < first))
+    return made
 
 
 # -- multislice jobs --------------------------------------------------------------------------------------------------

@@ -6,10 +6,13 @@ read at one moment, so the same functions serve the follower that prints the tim
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+
+from operations.said import END, Said
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
@@ -66,6 +69,8 @@ class JobLine:
     slice_ends: tuple[datetime, ...] = ()
     """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
     request: Request | None = None
+    said: Said | None = None
+    """What its programs have told in their logs; None while it runs, and where its pods are played."""
 
     @property
     def pools(self) -> list[str]:
@@ -227,7 +232,7 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
     """The newer row, with what the cluster has forgotten since: pods and nodes go, their places were seen."""
     kept = {
         field: getattr(before, field)
-        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted")
+        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted", "said")
         if not getattr(now, field) and getattr(before, field)
     }
     if now.expected is None:
@@ -284,7 +289,28 @@ def table(lines: Sequence[JobLine]) -> str:
         )
         for x in lines
     ]
+    return _aligned(rows)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def sayings(lines: Sequence[JobLine]) -> str:
+    """What the jobs' programs have said, a line each for those that ran for real; "" when none did."""
+    rows = [("job", "global device count", "loss", "")]
+    rows += [(x.name, _counts(x.said), _way(x.said), END if x.said.complete else "-") for x in lines if x.said]
+    return _aligned(rows) if len(rows) > 1 else ""
+
+
+def _counts(said: Said) -> str:
+    """`24, by 6 processes`."""
+    every = Counter(said.devices)
+    return "; ".join(f"{count}, by {n} process{'es' if n > 1 else ''}" for count, n in every.items()) or "-"
+
+
+def _way(said: Said) -> str:
+    return " -> ".join(f"{loss:.4g}" for loss in said.losses) or "-"

@@ -16,7 +16,7 @@ from operations.engine import Engine, OperationError, carried_out
 from operations.kube import Cluster
 from operations.promises import promises
 from operations.recovery import recover
-from operations.timeline import JobLine, table
+from operations.timeline import JobLine, sayings, table
 from operations.watch import Watcher
 from rehearsal import lifecycle
 from rehearsal.layout import Layout
@@ -150,6 +150,8 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
     """Prints the timeline and each promise; 0 when all held."""
     made = promises(plan, lines)
     print("\n" + table(lines) + "\n")
+    if told := sayings(lines):
+        print(told + "\n")
     for promise in made:
         print(f"  {_VERDICTS[promise.held]}  {promise.text}")
     for line in lines:

@@ -9,8 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from operations import said
 from operations.kube import Cluster
 from operations.promises import expected_flavor
+from operations.said import Said
 from operations.timeline import (
     JOBSET_LABEL,
     RAY_CLUSTER_LABEL,
@@ -78,6 +80,8 @@ class Watcher:
         request = self._request(job.namespace, workload) if job.queued else None
         line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
         uid = found["metadata"]["uid"]
+        if line.finished and (uid not in self._seen or not self._seen[uid].finished):
+            line = replace(line, said=self._said(job, pods))
         if uid in self._seen:
             line = merged(self._seen[uid], line)
         elif isinstance(job, RayJobPlan):
@@ -85,6 +89,13 @@ class Watcher:
             line = replace(line, expected=flavor.name if flavor is not None else "")
         self._seen[uid] = line
         return line
+
+    def _said(self, job: JobPlan | RayJobPlan, pods: list[Object]) -> Said | None:
+        """What a job's programs have said: those of a JobSet in its pods, those of Ray's workers in the pod that submitted them."""
+        if isinstance(job, RayJobPlan):
+            own = f"batch.kubernetes.io/job-name={job.name}"
+            pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
+        return said.read(self.cluster, job.namespace, [pod["metadata"]["name"] for pod in pods])
 
     def _workload(self, namespace: str, uid: str) -> Object | None:
         """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""

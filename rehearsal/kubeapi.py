@@ -38,6 +38,16 @@ class KubeApi:
                 return None
             raise
 
+    def text(self, path: str) -> str | None:
+        """What is not JSON, such as a log; None when it is not there."""
+        response = self._send("GET", path, None, None, "", TIMEOUT_S, accept="*/*")
+        data = response.read().decode(errors="replace")
+        if response.status == 404:
+            return None
+        if response.status >= 400:
+            raise client.ApiException(status=response.status, reason=data[:500])
+        return str(data)
+
     def list(self, path: str, **query: str) -> list[Object]:
         return list(self.call("GET", path, query=query).get("items") or [])
 
@@ -54,8 +64,10 @@ class KubeApi:
             raise client.ApiException(status=response.status, reason=response.read().decode(errors="replace")[:500])
         return response.response
 
-    def _send(self, verb: str, path: str, body: Any, query: dict[str, str] | None, patch: str, timeout: Any) -> Any:
-        headers = {"Accept": "application/json"}
+    def _send(
+        self, verb: str, path: str, body: Any, query: dict[str, str] | None, patch: str, timeout: Any, accept: str = "application/json"
+    ) -> Any:  # fmt: skip
+        headers = {"Accept": accept}
         if body is not None:
             form = "yaml" if patch == "apply" else "json"
             headers["Content-Type"] = f"application/{patch}-patch+{form}" if verb == "PATCH" else "application/json"

@@ -31,6 +31,7 @@ from settings.names import (
 )
 from settings.section import Section
 from settings.team_model import LimitSection, PreemptionSection, PrioritySection, TeamSection
+from settings.training_model import CheckpointsSection, TrainingSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
@@ -174,7 +175,14 @@ class WorkloadSection(Section):
     privileged: bool = False
     """Host network and a privileged container, as the tutorial's Standard variant had them. Current GKE gives a pod
     its chips without either; it is here for node images that need it, and off because it voids pod isolation."""
+    program: Literal["training", "device-count"] = "training"
+    """What runs: training, or the tutorial's payload, which counts the chips and waits."""
+    training: TrainingSection = TrainingSection()
+    checkpoints: bool | None = None
+    """Whether the job writes checkpoints, and goes on from the last one after an interruption. Not stated: where there is a
+    bucket for them."""
     sleep_seconds: int = Field(default=60, ge=0, le=86400)
+    """How long `device-count` waits."""
 
 
 class RayPodSection(Section):
@@ -285,6 +293,7 @@ class Settings(Section):
     queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()])
     teams: list[TeamSection] = Field(default_factory=list)
     kueue: KueueSection = KueueSection()
+    checkpoints: CheckpointsSection | None = None
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
     prices: PricesSection = PricesSection()

@@ -26,6 +26,7 @@ from settings.shapes import (
 )
 from settings.team_model import PrioritySection
 from settings.team_plan import TeamPlan, team_plans
+from settings.training_plan import CheckpointsPlan, TrainingPlan, checkpoints_plan, training_plan
 
 __all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "TeamPlan", "make_plan", "plan_from"]
 
@@ -57,6 +58,8 @@ class JobPlan:
     slices: int
     after: tuple[str, ...]
     privileged: bool
+    training: TrainingPlan | None
+    """None: it counts the chips, and waits for `sleep_seconds`."""
     sleep_seconds: int
     request_seconds: int | None
     """For how long nodes from queued provisioning are asked for; None where none may come so."""
@@ -87,6 +90,8 @@ class Plan:
     teams: tuple[TeamPlan, ...]
     jobs: tuple[JobPlan, ...]
     ray_jobs: tuple[RayJobPlan, ...]
+    checkpoints: CheckpointsPlan | None
+    """Where jobs keep their checkpoints."""
     system_zones: tuple[str, ...]
     """Where the nodes for system pods stand."""
 
@@ -113,6 +118,7 @@ def make_plan(settings: Settings) -> Plan:
         teams=team_plans(settings),
         jobs=_jobs(settings),
         ray_jobs=in_order(ray_job_plans(settings)),
+        checkpoints=checkpoints_plan(settings),
         system_zones=system_zones(settings),
     )
 
@@ -163,6 +169,7 @@ def _job(job: WorkloadSection, section: SliceSection, settings: Settings) -> Job
         slices=job.slices,
         after=tuple(job.after),
         privileged=job.privileged,
+        training=training_plan(job, checkpoints_plan(settings)),
         sleep_seconds=job.sleep_seconds,
         request_seconds=request_seconds(alike),
         priority=priority_of(job, settings),

@@ -23,6 +23,7 @@ from settings import (
     slice_rules,
     system_rules,
     team_rules,
+    training_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
 from settings.faults import Described, Fault, did_you_mean, rule
@@ -71,6 +72,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *cohort_rules.check(settings),
         *team_rules.check(settings),
         *job_rules.check(settings),
+        *training_rules.check(settings),
         *ray_rules.check(settings),
         *ray_head_rules.check(settings),
         *(_charts(settings, folder) if folder is not None else ()),
@@ -96,6 +98,7 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.teams:
         yield "1.30", "the admission policies of teams need"
     yield from mode_rules.floors(settings)
+    yield from training_rules.floors(settings)
 
 
 _OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")

@@ -25,6 +25,10 @@ RAY_API = "ray.io/v1"
 PYTHON_IMAGE = "python:3.12.12-slim-bookworm"
 """jax 0.10 needs Python 3.11 or later; the tutorial's 3.8 image finds no wheel."""
 JAX_REQUIREMENT = "jax[tpu]==0.10.2"
+TRAINING_REQUIREMENTS = (JAX_REQUIREMENT, "optax==0.2.8", "orbax-checkpoint==0.12.8")
+"""What `workloads/training` runs on, in Google's slices and on a laptop. requirements.in names the same versions."""
+TRAINING_CONFIGS = ("tiny", "small")
+"""The named configurations of `workloads/training`."""
 
 RAY_IMAGE = "rayproject/ray:2.60.0-py311"
 """Python 3.11, which both jax and this Ray take. tools/images/ray.in names the same release."""

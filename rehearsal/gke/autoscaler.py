@@ -83,7 +83,7 @@ def _visit(world: World, cluster: Object, memories: dict[str, Memory]) -> None:
         api = KubeApi(cluster["_kubeconfig"])
         memories[name] = Memory(api, Events(api))
     memory = memories[name]
-    look = _look(memory.api, name, pools)
+    look = see(memory.api, name, pools)
     booked = queue.serve(world, memory.api, look, memory.missing)
     _grow(world, memory, look, cluster)
     _register(world, look)
@@ -93,18 +93,20 @@ def _visit(world: World, cluster: Object, memories: dict[str, Memory]) -> None:
     autopilot.forget_empty(world, look.pools, look.nodes)
 
 
-def _look(api: KubeApi, cluster: str, pools: dict[str, Object]) -> Look:
-    """Lists from the API server's cache (resourceVersion 0): what a look misses, the next one sees."""
+def see(api: KubeApi, cluster: str, pools: dict[str, Object]) -> Look:
+    """Lists from the API server's cache (resourceVersion 0): what a look misses, the next one sees. A node that has not told yet what it
+    has is one that is still to come, as for GKE's autoscaler: as it is, no pod would fit it."""
     there = {node["metadata"]["name"]: node for node in api.list("/api/v1/nodes", resourceVersion="0")}
+    told = {name: node for name, node in there.items() if node.get("status", {}).get("allocatable")}
     pods = api.list("/api/v1/pods", resourceVersion="0")
     on: dict[str, list[Object]] = defaultdict(list)
     for pod in pods:
         if pod["spec"].get("nodeName") and pod["status"].get("phase") not in ("Succeeded", "Failed"):
             on[pod["spec"]["nodeName"]].append(pod)
-    bins = [fitting.of_node(node, on[name]) for name, node in there.items() if not node["spec"].get("unschedulable")]
+    bins = [fitting.of_node(node, on[name]) for name, node in told.items() if not node["spec"].get("unschedulable")]
     for pool in pools.values():
         bins += [
-            fitting.to_come(pool, member.zone, name) for name, member in shapes.named(pool).items() if name not in there
+            fitting.to_come(pool, member.zone, name) for name, member in shapes.named(pool).items() if name not in told
         ]
     return Look(cluster, time.time(), pools, there, pods, bins)
 

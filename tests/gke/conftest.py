@@ -138,6 +138,28 @@ class World:
             found[event["reason"]] = f"{found.get(event['reason'], '')}{event['message']}\n"
         return found
 
+    def pools(self) -> list[Any]:
+        """The pools as Google's side keeps them."""
+        kept = self.google("GET", "/_rehearsal/state")["pools"]
+        return [pool for name, pool in kept.items() if f"/clusters/{self.cluster}/" in name]
+
+    def idle(self) -> bool:
+        """Whether nothing is there that the autoscaler has brought."""
+        scaled = [pool for pool in self.pools() if "_members" in pool]
+        return not any(pool["_members"] or self.nodes(pool["name"]) for pool in scaled)
+
+    def clear(self) -> None:
+        """Takes away what a test has left, also one that failed: the next one finds an idle cluster and all capacity."""
+        self.google("PUT", "/_rehearsal/capacity", INITIAL)
+        self.google("DELETE", "/_rehearsal/faults")
+        if not self.pools():
+            return  # the test has deleted the cluster
+        for request in self.kube.list(f"{requests.PATH}/namespaces/default/provisioningrequests"):
+            self.withdraw(request["metadata"]["name"])
+        for plural in ("pods", "podtemplates"):
+            self.kube.call("DELETE", f"/api/v1/namespaces/default/{plural}")
+        until("the cluster is idle", self.idle)
+
     # -- ProvisioningRequests -----------------------------------------------------------------------------------------
 
     def ask(self, name: str, *counts: int, kind: str = requests.CLASS, **parameters: str) -> None:
@@ -188,7 +210,7 @@ def queued_pool() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     if not (Layout.default().bin / "kube-apiserver").exists():
         pytest.skip("the rehearsal's programs are not built")
     layout = Layout(tmp_path_factory.mktemp("gke") / ".rehearsal")
@@ -214,3 +236,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
     finally:
         lifecycle.down(layout)
+
+
+@pytest.fixture
+def world(demo: World) -> Iterator[World]:
+    yield demo
+    demo.clear()

@@ -10,7 +10,7 @@ from kubernetes import client
 
 from rehearsal.lifecycle import RehearsalError
 from tests.gke.builders import ZONE, pod, worker
-from tests.gke.conftest import PROJECT, World, until
+from tests.gke.conftest import INITIAL, PROJECT, World, until
 
 pytestmark = pytest.mark.rehearsal
 
@@ -25,7 +25,8 @@ class Auto(World):
     def all_nodes(self) -> list[Any]:
         return self.kube.list("/api/v1/nodes")
 
-    def pools(self) -> set[str]:
+    def names(self) -> set[str]:
+        """The pools that its nodes say they are of."""
         return {node["metadata"]["labels"][POOL] for node in self.all_nodes()}
 
     def known(self) -> list[str]:
@@ -39,13 +40,19 @@ class Auto(World):
 
         return until("the operation", done, 60)
 
-    def empty(self) -> bool:
+    def idle(self) -> bool:
         return not self.all_nodes() and not self.known()
+
+    def clear(self) -> None:
+        """As in the other cluster; ProvisioningRequests are none of an Autopilot cluster's."""
+        self.google("PUT", "/_rehearsal/capacity", INITIAL)
+        self.kube.call("DELETE", "/api/v1/namespaces/default/pods")
+        until("nothing is left", self.idle)
 
 
 @pytest.fixture(scope="module")
-def auto(world: World) -> Iterator[Auto]:
-    made = Auto(world.layout, "auto")
+def standing(demo: World) -> Iterator[Auto]:
+    made = Auto(demo.layout, "auto")
     stated = {"name": "auto", "autopilot": {"enabled": True}, "privateClusterConfig": {"enablePrivateNodes": True}}
     assert "error" not in made.ended(made.google("POST", f"{PLACE}/clusters", {"cluster": stated}))
     until("pods may be created", lambda: made.kube.get("/api/v1/namespaces/default/serviceaccounts/default"))
@@ -53,8 +60,14 @@ def auto(world: World) -> Iterator[Auto]:
     made.ended(made.google("DELETE", f"{PLACE}/clusters/auto"))
 
 
+@pytest.fixture
+def auto(standing: Auto) -> Iterator[Auto]:
+    yield standing
+    standing.clear()
+
+
 def test_a_new_cluster_has_no_node(auto: Auto) -> None:
-    assert auto.empty()
+    assert auto.idle()
     with pytest.raises(RehearsalError, match="Autopilot node pools cannot be accessed or modified"):
         auto.google("GET", f"{PLACE}/clusters/auto/nodePools")
 
@@ -63,7 +76,7 @@ def test_pods_bring_a_whole_slice_and_it_goes_with_its_pool_when_they_do(auto: A
     for name in WORKERS:
         auto.submit(worker(name))
     until("the workers run", lambda: auto.running(*WORKERS))
-    (pool,) = auto.pools()
+    (pool,) = auto.names()
     assert auto.known() == [pool]
     nodes = auto.nodes(pool)
     assert len(nodes) == 4
@@ -75,7 +88,7 @@ def test_pods_bring_a_whole_slice_and_it_goes_with_its_pool_when_they_do(auto: A
     said = [auto.events(name).get("TriggeredScaleUp", "") for name in WORKERS]
     assert any("0->4 (max: 4)" in text for text in said)
     auto.remove(*WORKERS)
-    until("nothing is left", auto.empty)
+    until("nothing is left", auto.idle)
 
 
 def test_two_slices_are_two_pools_and_pods_without_chips_stay_off_them(auto: Auto) -> None:
@@ -89,8 +102,6 @@ def test_two_slices_are_two_pools_and_pods_without_chips_stay_off_them(auto: Aut
         for n in auto.all_nodes()
     }
     assert sorted(machines.values()) == ["ct6e", "ct6e", "e2"]
-    auto.remove(*names, "plain")
-    until("nothing is left", auto.empty)
 
 
 def test_a_stock_out_is_told_and_ends(auto: Auto) -> None:
@@ -100,13 +111,10 @@ def test_a_stock_out_is_told_and_ends(auto: Auto) -> None:
         auto.submit(worker(name))
     text = "associated with this pod failed: GCE out of resources."
     until("the failure is told", lambda: any(text in auto.events(n).get("FailedScaleUp", "") for n in WORKERS))
-    assert auto.empty()
+    assert auto.idle()
     auto.capacity({**row, "chips": 16}, {**row, "zone": "us-east5-a", "chips": 0})
     until("the workers run", lambda: auto.running(*WORKERS))
     assert {n["metadata"]["labels"]["topology.kubernetes.io/zone"] for n in auto.all_nodes()} == {ZONE}
-    auto.remove(*WORKERS)
-    until("nothing is left", auto.empty)
-    auto.capacity()
 
 
 def refusal(auto: Auto, made: Any) -> str:

@@ -8,6 +8,7 @@ import pytest
 from conftest import AUTOPILOT, both, plan_with, with_slice
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
+from operations.said import Said, said
 from operations.timeline import (
     Node,
     Request,
@@ -16,6 +17,7 @@ from operations.timeline import (
     merged,
     moment,
     ray_line,
+    sayings,
     table,
     with_room,
 )
@@ -331,3 +333,71 @@ def test_a_job_is_judged_by_the_plan_that_it_was_first_seen_under():
     seen_before = replace(second, expected="dws")
     assert [promise.text for promise in promises(plan, [first, seen_before]) if promise.held is False] == []
     assert merged(seen_before, second).expected == "dws"
+
+
+# -- what the programs say --------------------------------------------------------------------------------------------
+
+STEPS = 'Global device count: 24\n{"step": 1, "loss": 5.5}\n{"step": 2, "loss": 4.0}\n{"step": 3, "lo'
+PLAYED = "pod default/one-0 is simulated: the rehearsal runs no program for its image\n"
+
+
+def test_what_the_logs_of_all_pods_say():
+    found = said([STEPS, "Global device count: 24\n", "Training Complete!\n"])
+    assert found == Said((24, 24), (5.5, 4.0), True)
+    assert said([PLAYED, PLAYED]) is None
+    assert said([]) is None
+
+
+def test_a_program_that_says_nothing_is_not_one_that_is_played():
+    assert said([PLAYED, ""]) == Said()
+
+
+def test_ray_sets_a_prefix_before_its_workers_lines():
+    told = (
+        "(RayTrainWorker pid=7) Epoch 0: Loss 9.5\n(RayTrainWorker pid=7) Epoch 49: Loss 0.25\n(x) Training Complete!"
+    )
+    assert said([told]) == Said((), (9.5, 0.25), True)
+
+
+def told(plan, **by_name):
+    """The promises about what was said, by job."""
+    rows = [replace(row, said=by_name.get(row.name)) for row in as_promised()]
+    return {
+        promise.text: promise.held
+        for promise in promises(plan, rows)
+        if "counted" in promise.text or "trained" in promise.text
+    }
+
+
+def test_every_process_must_have_counted_all_chips():
+    counted = "three: each of its 6 processes counted 24 chips"
+    assert told(tutorial_a(), three=Said((24,) * 6)) == {counted: True}
+    for wrong in ((24,) * 5, (24,) * 5 + (8,), ()):
+        assert told(tutorial_a(), three=Said(wrong)) == {counted: False}
+    assert told(tutorial_a()) == {}
+
+
+@pytest.mark.parametrize(
+    ("losses", "complete", "held"), [((5.0, 4.0), True, True), ((5.0, 4.0), False, False), ((4.0, 4.0), True, False)]
+)
+def test_what_trains_gets_better_and_comes_to_its_end(losses, complete, held):
+    found = told(tutorial_a(), three=Said((24,) * 6, losses, complete))
+    assert found["three trained to its end, and its loss fell"] is held
+
+
+def test_the_table_of_what_was_said_has_the_jobs_that_ran():
+    rows = as_promised()
+    assert sayings(rows) == ""
+    shown = sayings([replace(rows[0], said=Said((24,) * 6, (5.5, 4.0), True)), *rows[1:]])
+    assert shown.splitlines()[1].split() == [
+        "three",
+        "24,",
+        "by",
+        "6",
+        "processes",
+        "5.5",
+        "->",
+        "4",
+        "Training",
+        "Complete!",
+    ]

@@ -1,0 +1,127 @@
+"""Training and checkpoints: programs that can be found, and buckets that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from settings.copies import distinct
+from settings.faults import MISSING, Described, Fault, did_you_mean, listed, rule
+from settings.model import Settings, WorkloadSection
+from settings.training_model import CheckpointsSection, TrainingSection
+from settings.versions import TRAINING_CONFIGS
+
+MINIMUM_GKE_HOST_NETWORK = "1.33.3-gke.1226000"
+"""From it on a pod in the host's network can show a bucket its own account (GKE's page on Cloud Storage FUSE)."""
+_SHORTEST_SOFT_DELETE = 7
+"""In days: Cloud Storage takes 0, or 7 to 90."""
+
+
+@rule
+def check(settings: Settings) -> Iterator[Fault]:
+    if settings.checkpoints is not None:
+        yield from _bucket(settings.checkpoints)
+        yield from _soft_delete(settings.checkpoints)
+    for index, job in distinct(settings.workloads):
+        path = f"workloads[{index}]"
+        yield from _device_count(path, job)
+        yield from _sleep(path, job)
+        yield from _code(f"{path}.training", job)
+        yield from _config(f"{path}.training", job)
+        yield from _checkpoints(path, job, settings)
+
+
+def floors(settings: Settings) -> Iterator[tuple[str, str]]:
+    """(version, what for): the GKE version that a privileged job needs for its checkpoints."""
+    for index, job in distinct(settings.workloads):
+        if (
+            job.privileged
+            and job.program == "training"
+            and settings.checkpoints is not None
+            and job.checkpoints is not False
+        ):
+            yield (
+                MINIMUM_GKE_HOST_NETWORK,
+                f"checkpoints of a job in the host's network need (workloads[{index}].privileged)",
+            )
+
+
+@rule
+def _bucket(section: CheckpointsSection) -> Iterator[Fault]:
+    """One bucket, made or found. What follows from making it is nothing that can be said of somebody else's."""
+    if section.bucket is None and section.existing is None:
+        wanted = "a bucket: `bucket` with the name of one to make, or `existing` with the name of one that is there"
+        yield Fault("checkpoints.bucket", MISSING, wanted, "add `bucket`, like PROJECT-checkpoints")
+    elif section.bucket is not None and section.existing is not None:
+        wanted = f"nothing: checkpoints.bucket is {section.bucket}, and there is one bucket"
+        yield Fault("checkpoints.existing", section.existing, wanted, "remove one of the two")
+    elif section.existing is not None:
+        yield from _of_owner(section)
+
+
+def _of_owner(section: CheckpointsSection) -> Iterator[Fault]:
+    for name in ("delete_after_days", "soft_delete_days"):
+        if name in section.model_fields_set:
+            wanted = "nothing: the bucket exists and is as its owner made it (checkpoints.existing)"
+            key = CheckpointsSection.model_fields[name].alias
+            yield Fault(
+                f"checkpoints.{key}",
+                getattr(section, name),
+                wanted,
+                "remove the key, or write bucket in place of existing",
+            )
+
+
+@rule
+def _soft_delete(section: CheckpointsSection) -> Iterator[Fault]:
+    days = section.soft_delete_days
+    if 0 < days < _SHORTEST_SOFT_DELETE and section.existing is None:
+        wanted = f"0, or {_SHORTEST_SOFT_DELETE} to 90: Cloud Storage keeps what is deleted for a week at least, or not at all"
+        yield Fault("checkpoints.softDeleteDays", days, wanted, f"write 0 or {_SHORTEST_SOFT_DELETE}")
+
+
+@rule
+def _device_count(path: str, job: WorkloadSection) -> Iterator[Fault]:
+    if job.program == "device-count" and "training" in job.model_fields_set:
+        wanted = f"nothing: this job does not train ({path}.program)"
+        yield Fault(f"{path}.training", Described("a training"), wanted, "remove the key, or write program: training")
+
+
+@rule
+def _sleep(path: str, job: WorkloadSection) -> Iterator[Fault]:
+    if job.program == "training" and "sleep_seconds" in job.model_fields_set:
+        wanted = "nothing: a job that trains ends when it has trained"
+        remedy = "remove the key (training.steps says how long it trains), or write program: device-count"
+        yield Fault(f"{path}.sleepSeconds", job.sleep_seconds, wanted, remedy)
+
+
+@rule
+def _code(path: str, job: WorkloadSection) -> Iterator[Fault]:
+    if job.program == "training" and job.training.code == "image" and job.training.image is None:
+        wanted = "the image that the program is in (training.code)"
+        yield Fault(f"{path}.image", MISSING, wanted, "add `image`, or write code: configmap")
+
+
+@rule
+def _config(path: str, job: WorkloadSection) -> Iterator[Fault]:
+    """What the program in an image of the user's own knows, only it knows."""
+    section: TrainingSection = job.training
+    if job.program == "training" and section.code == "configmap" and section.config not in TRAINING_CONFIGS:
+        wanted = f"a configuration of workloads/training: {listed(TRAINING_CONFIGS)}"
+        remedy = did_you_mean(
+            section.config, TRAINING_CONFIGS, f"write {TRAINING_CONFIGS[0]}, or add it to the program"
+        )
+        yield Fault(f"{path}.config", section.config, wanted, remedy)
+
+
+@rule
+def _checkpoints(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+    if job.checkpoints is not True:
+        return
+    if job.program == "device-count":
+        wanted = f"false: this job does not train ({path}.program)"
+        yield Fault(f"{path}.checkpoints", True, wanted, "remove the key, or write program: training")
+    elif settings.checkpoints is None:
+        wanted = "false: there is no bucket to write to"
+        yield Fault(
+            f"{path}.checkpoints", True, wanted, "add `tpu-platform:checkpoints` with a bucket, or remove the key"
+        )
