@@ -8,7 +8,7 @@ ARGS   ?=
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview schema docs test test-fast lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview comment schema docs test test-fast lint bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -55,6 +55,9 @@ pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 
 preview: venv ## an environment from nothing, offline: make preview ENV=prod [BASE=main]; without ENV: the local stack
 	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
+
+comment: venv ## in GitHub Actions: post the offline previews (FROM, a folder of their --comment files) on the pull request
+	@$(PY) -m operations.pull_request $(FROM)
 
 lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from operations.comparison import Change, Comparison
 from policies.check import Report
 
 LONGEST = 60_000
@@ -27,27 +27,28 @@ _CHANGE = {
 """The engine's steps by what they come to. A replacement is one, or three where `--show-replacement-steps` is given."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """One resource that will not stay as it is."""
-
-    change: str
-    kind: str
-    name: str
-    reasons: tuple[str, ...] = ()
-    """The properties that make it a replacement."""
-
-
-def comment(environment: str, preview: Mapping[str, Any], cost: Sequence[str], policies: Report) -> str:
-    """Markdown of at most LONGEST characters. `preview` is the engine's JSON, `cost` lines of text for people.
+def comment(
+    environment: str,
+    preview: Mapping[str, Any],
+    cost: Sequence[str],
+    policies: Report,
+    against: Comparison | None = None,
+) -> str:
+    """Markdown of at most LONGEST characters. `preview` is the engine's JSON, `cost` lines of text for people. With a
+    comparison it is that which is told, as a preview from nothing is all creation.
 
     Names and messages come from the branch, and so from anybody: they stand in code, where Markdown means nothing.
     """
     found = changes(preview["steps"])
+    compared = against is not None and against.why is None
+    told = list(against.changes) if against is not None and compared else found
+    since = f" against {_code(against.base)}" if against is not None and compared else ""
     parts = [
-        f"### {_code(environment)}: {_headline(found)}; policies: {_verdict(policies)}",
-        *_called_out(found),
-        *_kinds(found),
+        f"### {_code(environment)}{since}: {_headline(told)}; policies: {_verdict(policies)}",
+        *([f"Against {_code(against.base)}:", _block([against.why])] if against is not None and against.why else []),
+        *_called_out(told),
+        *_kinds(told),
+        *([f"From nothing: {_headline(found)}."] if compared else []),
         "#### Chips and cost",
         _block(cost),
         "#### Policies",

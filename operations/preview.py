@@ -15,15 +15,16 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from operations.comment import comment
+from operations.comparison import Comparison, differences
 from operations.engine import LAST_LINES, OperationError
-from operations.preview_report import cost_lines, difference_lines, report
+from operations.preview_report import comparison_lines, cost_lines, report
 from operations.up import plan_of
 from policies import check
 from rehearsal import lifecycle
@@ -31,7 +32,7 @@ from rehearsal.aside import aside
 from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.layout import Layout
 from rehearsal.toolchain import Toolchain
-from settings.cost import cost_of
+from settings.cost import Cost, cost_of
 
 PROJECT_FILE = "Pulumi.yaml"
 
@@ -44,12 +45,13 @@ def main() -> int:
     parser.add_argument(
         "--comment",
         type=Path,
-        default=os.environ.get("GITHUB_STEP_SUMMARY"),
-        help="a file to add the report to, as Markdown (default: the job's summary in GitHub Actions)",
+        help="a file to add the report to, as Markdown (in GitHub Actions it stands in the job's summary as well)",
     )
     arguments = parser.parse_args()
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    comments = [Path(name) for name in (arguments.comment, summary) if name]
     try:
-        return run(Layout.default(), arguments.environment, arguments.json, arguments.comment, arguments.base)
+        return run(Layout.default(), arguments.environment, arguments.json, comments, arguments.base)
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OperationError, *KNOWN_ERRORS) as error:
@@ -61,7 +63,7 @@ def run(
     layout: Layout,
     environment: str,
     json_file: Path | None = None,
-    comment_file: Path | None = None,
+    comment_files: Sequence[Path] = (),
     base: str | None = None,
 ) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
@@ -75,32 +77,47 @@ def run(
     Toolchain(layout).ensure()
     plan = plan_of(layout, environment)
     shown = preview(layout, environment)
-    compared = comparison(layout, base, environment, shown) if base is not None else []
+    compared = comparison(layout, base, environment, shown) if base is not None else None
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
-    policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan)))
+    against = compared[0] if compared is not None else None
+    policies, cost = (
+        check.report(shown, environment),
+        list(cost_lines(cost_of(plan), compared[1] if compared else None)),
+    )
+    said = ["", f"against {base}", *(f"  {line}" for line in comparison_lines(against))] if against else []
     verdict = ["", "policies", *(f"  {line}" for line in policies.lines())]
-    print("\n".join([*report(environment, plan, shown), *compared, *verdict]))
-    if comment_file is not None:
+    print("\n".join([*report(environment, plan, shown, cost), *said, *verdict]))
+    for comment_file in comment_files:
+        comment_file.parent.mkdir(parents=True, exist_ok=True)
         with comment_file.open("a") as handle:
-            handle.write(comment(environment, shown, cost, policies))
+            handle.write(comment(environment, shown, cost, policies, against))
     return 0 if policies.holds else check.VIOLATED
 
 
-def comparison(layout: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> list[str]:
-    """What differs from the program and the stack file of another revision."""
+def comparison(layout: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> tuple[Comparison, Cost | None]:
+    """What differs from the program and the stack file of another revision, and what that one costs: None where this
+    program cannot read its stack file."""
     with tempfile.TemporaryDirectory(prefix="revision-") as name:
         folder = Path(name)
         _unpack(layout.checkout, base, folder)
         if environment not in environments(Layout(layout.root, folder)):
-            return ["", f"against {base}: there is no {environment} yet"]
+            return Comparison(base, why=f"there is no {environment} yet"), None
         # Charts that a stack file names by a folder are the same ones.
         (folder / layout.root.name).symlink_to(layout.root)
         try:
             earlier = preview(layout, environment, folder)
         except OperationError as error:
-            return ["", f"against {base}: nothing to compare, as {environment} has no preview there: {error}"]
-    return ["", f"against {base}", *(f"  {line}" for line in difference_lines(earlier["steps"], shown["steps"]))]
+            return Comparison(base, why=f"nothing to compare, as {environment} has no preview there: {error}"), None
+        cost = _cost_before(Layout(layout.root, folder), environment)
+    return Comparison(base, differences(earlier["steps"], shown["steps"])), cost
+
+
+def _cost_before(there: Layout, environment: str) -> Cost | None:
+    try:
+        return cost_of(plan_of(there, environment))
+    except OperationError:
+        return None
 
 
 def _unpack(checkout: Path, revision: str, folder: Path) -> None:

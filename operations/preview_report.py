@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
+from operations.comparison import Comparison
+from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount
 from settings.faults import NAMESPACE
 from settings.plan import Plan
 
@@ -15,14 +16,14 @@ SHOWN_NAMES = 4
 _OURS = ("pulumi:", f"{NAMESPACE}:")
 
 
-def report(environment: str, plan: Plan, preview: Mapping[str, Any]) -> list[str]:
-    """`preview` is what the engine printed with `--json`."""
+def report(environment: str, plan: Plan, preview: Mapping[str, Any], cost: Sequence[str]) -> list[str]:
+    """`preview` is what the engine printed with `--json`, `cost` lines of a table."""
     return [
         f"{environment}: what `pulumi up` makes of an empty project ({plan.settings.project}, {plan.settings.location})",
         *(f"  {line}" for line in change_lines(preview["steps"])),
         "",
         "chips and cost",
-        *(f"  {line}" for line in cost_lines(cost_of(plan))),
+        *(f"  {line}" for line in cost),
     ]
 
 
@@ -42,24 +43,17 @@ def change_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"  {count:>3} {kind:<54} {shown}{', ...' if count > SHOWN_NAMES else ''}"
 
 
-def difference_lines(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What two previews from nothing ask for differently: what has come, what has gone, and of the rest which inputs are
-    others. Whether an input can be changed in place, only a preview of the stack itself tells."""
-    old, new = _inputs(before), _inputs(after)
-    changes = [("create", urn, "") for urn in new if urn not in old]
-    changes += [("change", urn, _other_keys(old[urn], new[urn])) for urn in new if urn in old and old[urn] != new[urn]]
-    changes += [("delete", urn, "") for urn in old if urn not in new]
-    for operation, urn, keys in changes:
-        kind, name = _named(urn)
-        yield f"{operation}  {kind:<54} {name}{keys}"
-    if not changes:
+def comparison_lines(compared: Comparison) -> Iterator[str]:
+    """What has changed, what is destroyed first. Whether everything else can be changed in place, only a preview of the
+    stack itself tells."""
+    if compared.why is not None:
+        yield compared.why
+        return
+    for one in compared.changes:
+        because = f": {', '.join(one.reasons)}" if one.reasons else ""
+        yield f"{one.change:<7}  {one.kind:<54} {one.name}{because}"
+    if not compared.changes:
         yield "no difference"
-
-
-def _inputs(steps: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Inputs by URN, of what is not only how the program is built."""
-    found = {step["urn"]: step["newState"].get("inputs", {}) for step in steps}
-    return {urn: inputs for urn, inputs in found.items() if not _named(urn)[0].startswith(_OURS)}
 
 
 def _named(urn: str) -> tuple[str, str]:
@@ -68,22 +62,12 @@ def _named(urn: str) -> tuple[str, str]:
     return types.rsplit("$", 1)[-1], name
 
 
-def _other_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-    return f": {', '.join(keys)}"
-
-
-def cost_lines(cost: Cost) -> Iterator[str]:
-    """A table. Money stands only where every price it needs is stated."""
+def cost_lines(cost: Cost, before: Cost | None = None) -> Iterator[str]:
+    """A table, with what was `before` where that was other. Money stands only where every price it needs is stated."""
     heads = ("", "chips", "hosts", "chip-hours", cost.currency)
-    rows = [
-        heads,
-        *_amount("at minimum, a day", cost.minimum),
-        *_amount("at full scale, a day", cost.full),
-        *(_job(job) for job in cost.jobs),
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    for first, *numbers in rows:
+    rows = _rows(cost) if before is None else _rows_since(_rows(before), _rows(cost))
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
+    for first, *numbers in (heads, *rows):
         right = (number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True))
         yield "  ".join((first.ljust(widths[0]), *right)).rstrip()
     if cost.unpriced:
@@ -92,6 +76,35 @@ def cost_lines(cost: Cost) -> Iterator[str]:
 
 
 Row = tuple[str, str, str, str, str]
+
+
+def _rows(cost: Cost) -> list[Row]:
+    return [
+        *_amount("at minimum, a day", cost.minimum),
+        *_amount("at full scale, a day", cost.full),
+        *(_job(job) for job in cost.jobs),
+    ]
+
+
+def _rows_since(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
+    """Rows of both, by their labels. A money column of another currency is shown as it is."""
+    old, new = {row[0]: row for row in before}, {row[0]: row for row in after}
+    rows = [_since(old[label], row) if label in old else _marked(row, "new") for label, row in new.items()]
+    return [*rows, *(_marked(row, "gone") for label, row in old.items() if label not in new)]
+
+
+def _since(old: Row, new: Row) -> Row:
+    label, *cells = (
+        after if before == after else f"{before} -> {after}" for before, after in zip(old, new, strict=True)
+    )
+    chips, hosts, hours, money = cells
+    return label, chips, hosts, hours, money
+
+
+def _marked(row: Row, mark: str) -> Row:
+    label, *cells = row
+    chips, hosts, hours, money = cells
+    return f"{label} ({mark})", chips, hosts, hours, money
 
 
 def _amount(label: str, amount: Amount) -> Iterator[Row]:

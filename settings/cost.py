@@ -15,8 +15,7 @@ from settings.capacity import CapacityKind
 from settings.job_rules import flavor_index
 from settings.model import PricesSection, SliceSection
 from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan
-from settings.queue_plan import sections_of
-from settings.ray_plan import ray_queue
+from settings.ray_home import ray_home
 from settings.shapes import certain_shape, count_of, is_autopilot, max_run_seconds
 
 HOURS_A_DAY = 24
@@ -159,5 +158,5 @@ def _sections(job: JobPlan | RayJobPlan, plan: Plan) -> list[SliceSection]:
         section = next(workload for workload in settings.workloads if workload.name == job.name)
         index = flavor_index(section, settings)
         return [settings.slices[index]] if index is not None else []
-    queue = ray_queue(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
-    return sections_of(queue, settings) if queue is not None else []
+    home = ray_home(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
+    return home.sections(settings) if home is not None else []

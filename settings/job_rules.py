@@ -67,7 +67,10 @@ def _flavor(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
 @rule
 def _unknown_teams(settings: Settings) -> Iterator[Fault]:
     known = [team.name for _, team in distinct(settings.teams)]
-    teams = places("workloads[{}].team", distinct(settings.workloads), "team")
+    teams = [
+        *places("workloads[{}].team", distinct(settings.workloads), "team"),
+        *places("ray.jobs[{}].team", distinct(settings.ray.jobs), "team"),
+    ]
     yield from unknown_names([(path, name) for path, name in teams if name is not None], known, "a team in teams")
 
 

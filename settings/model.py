@@ -30,8 +30,8 @@ from settings.names import (
     Zone,
 )
 from settings.section import Section
-from settings.team_model import LimitSection, PreemptionSection, PrioritySection, TeamSection
-from settings.training_model import CheckpointsSection, TrainingSection
+from settings.team_model import LimitSection, PreemptionSection, PrioritySection, RoomSection, TeamSection
+from settings.training_model import CheckpointsSection, RayTrainingSection, TrainingSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
@@ -131,15 +131,10 @@ class SliceSection(Section):
     """For `capacity: queued`."""
 
 
-class CpuFlavorSection(Section):
-    """The nodes for system pods as a flavor, for pods of a job that need no chips: Ray's heads and submitters.
-
-    Not stated, `cpu` and `memory` are what those nodes have left beside GKE's own pods and our controllers.
-    """
+class CpuFlavorSection(RoomSection):
+    """The nodes for system pods as a flavor."""
 
     flavor: ObjectName = "default-cpu"
-    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
-    memory: Memory | None = None
 
 
 class QueueSection(Section):
@@ -196,6 +191,8 @@ class RayJobSection(Section):
     name: RayJobName
     queue: str | None = None
     """The local queue; may be left out where only one has a cpu flavor."""
+    team: str | None = None
+    """In whose namespace and queue, instead of `queue`."""
     priority: str | None = None
     """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)
@@ -209,7 +206,13 @@ class RayJobSection(Section):
     """What Ray installs into the job's environment, each pinned with `==`."""
     head: RayPodSection = RayPodSection(cpu=2, memory="4Gi")
     worker: RayPodSection = RayPodSection(cpu=8, memory="16Gi")
+    program: Literal["linear-regression", "training"] = "linear-regression"
+    """What runs: the tutorial's payload, in which every worker fits a line by itself, or the training of multislice jobs."""
     epochs: int = Field(default=50, ge=1, le=1_000_000)
+    """How long `linear-regression` fits."""
+    training: RayTrainingSection = RayTrainingSection()
+    checkpoints: bool | None = None
+    """Whether `training` writes checkpoints, and goes on from the last one. Not stated: where there is a bucket for them."""
 
 
 class RaySection(Section):

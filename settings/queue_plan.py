@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
 from settings.autopilot_labels import autopilot_labels
 from settings.capacity import CAPACITIES
-from settings.model import CpuFlavorSection, QueueSection, RetrySection, Settings, SliceSection
-from settings.names import mebibytes
-from settings.shapes import certain_shape, is_autopilot, shape_of, system_zones
+from settings.model import QueueSection, RetrySection, Settings, SliceSection
+from settings.shapes import certain_shape, is_autopilot, shape_of
 from settings.sharing import TEAMS, UNLIMITED, chips_left
-from settings.system_pool import pool_room
-from settings.team_model import LimitSection, PreemptionSection, TeamSection
+from settings.system_quota import cpu_flavor_name, cpu_part
+from settings.team_model import LimitSection, PreemptionSection, RoomSection, TeamSection
 
 DEFAULT_POOL = "default-pool"
 FLAVOR_LABEL = "tpu-platform/flavor"
@@ -80,13 +79,12 @@ def _queue(queue: QueueSection, settings: Settings) -> QueuePlan:
         _flavor(section, settings, chips_left(section, settings), queue.limits.get(section.flavor, UNLIMITED))
         for section in sections_of(queue, settings)
     ]
-    cpu = [_cpu_flavor(queue.cpu, settings)] if queue.cpu is not None else []
     return QueuePlan(
         queue.cluster_queue,
         queue.local_queue,
         queue.namespace,
         queue.strategy,
-        (*cpu, *flavors),
+        (*_cpu_flavors(queue.cpu, settings), *flavors),
         queue.cohort,
         queue.preemption,
     )
@@ -100,7 +98,7 @@ def _team_queue(team: TeamSection, settings: Settings) -> QueuePlan:
         local_queue=team.name,
         namespace=team.home,
         strategy="BestEffortFIFO",
-        flavors=tuple(flavors),
+        flavors=(*_cpu_flavors(team.cpu, settings), *flavors),
         cohort=TEAMS,
         preemption=team.preemption,
         weight=team.weight,
@@ -108,8 +106,8 @@ def _team_queue(team: TeamSection, settings: Settings) -> QueuePlan:
     )
 
 
-def sections_of(queue: QueueSection, settings: Settings) -> list[SliceSection]:
-    """The slices behind a queue, in the order in which they are tried."""
+def sections_of(queue: QueueSection | TeamSection, settings: Settings) -> list[SliceSection]:
+    """The slices behind a queue or a team's, in the order in which they are tried."""
     if queue.flavors is None:
         return list(settings.slices)
     by_name = {section.flavor: section for section in settings.slices}
@@ -167,24 +165,15 @@ def _flavor(section: SliceSection, settings: Settings, chips: int, limit: LimitS
     )
 
 
-def _cpu_flavor(cpu: CpuFlavorSection, settings: Settings) -> FlavorPlan:
-    millicores, mib = cpu_quota(cpu, settings)
-    quota = ((TPU_RESOURCE, "0"), ("cpu", cores(millicores)), ("memory", memory(mib)))
+def _cpu_flavors(part: RoomSection | None, settings: Settings) -> list[FlavorPlan]:
+    """The nodes for system pods, for a queue that has a part of them."""
+    if part is None:
+        return []
+    name, room = cpu_flavor_name(settings), cpu_part(part, settings)
+    quota = ((TPU_RESOURCE, "0"), ("cpu", cores(room.millicores)), ("memory", memory(room.mib)))
     if is_autopilot(settings):
-        return FlavorPlan(cpu.flavor, (), None, (), quota)
-    return FlavorPlan(cpu.flavor, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)
-
-
-def cpu_quota(cpu: CpuFlavorSection, settings: Settings) -> tuple[int, int]:
-    """(millicores, MiB) that jobs may use of the nodes for system pods. Whole cores and GiB where they are computed.
-    Of a machine whose size is not known and not stated: nothing (a rule asks for a statement)."""
-    room = pool_room(settings.cluster.default_pool, len(system_zones(settings)))
-    millicores = room.millicores // 1000 * 1000 if room is not None else 0
-    mib = room.mib // 1024 * 1024 if room is not None else 0
-    return (
-        cpu.cpu * 1000 if cpu.cpu is not None else millicores,
-        mebibytes(cpu.memory) if cpu.memory is not None else mib,
-    )
+        return [FlavorPlan(name, (), None, (), quota)]
+    return [FlavorPlan(name, ((NODEPOOL_LABEL, DEFAULT_POOL),), None, (DEFAULT_POOL,), quota)]
 
 
 def amounts(chips: int, shape: SliceShape) -> tuple[tuple[str, str], ...]:

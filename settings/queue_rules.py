@@ -9,6 +9,7 @@ from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Described, Fault, duplicates, rule, unknown_names
 from settings.model import QueueSection, Settings
 from settings.shapes import is_autopilot
+from settings.system_quota import CPU_FLAVOR
 from settings.system_rules import room_for_jobs
 
 _SYSTEM_PREFIXES = ("kube-", "gke-", "gmp-")
@@ -142,6 +143,12 @@ def _cpu_names(entries: Entries, settings: Settings) -> Iterator[Fault]:
     for path, cpu in places("queues[{}].cpu", entries, "cpu"):
         if cpu is not None and "flavor" in vars(cpu) and cpu.flavor in flavors:
             yield Fault(f"{path}.flavor", cpu.flavor, f"a name of its own: {flavors[cpu.flavor]} has it", "rename it")
+    if all(queue.cpu is None for _, queue in entries) and CPU_FLAVOR in flavors:
+        for path, cpu in list(places("teams[{}].cpu", distinct(settings.teams), "cpu")):
+            if cpu is not None:
+                wanted = f"a name of its own: {path} gives out nodes without chips by it"
+                yield Fault(flavors[CPU_FLAVOR], CPU_FLAVOR, wanted, "rename it")
+                return
 
 
 @rule
@@ -161,7 +168,11 @@ def _cpu_room(entries: Entries, settings: Settings) -> Iterator[Fault]:
     why = f"how much cluster.defaultPool.machineType {settings.cluster.default_pool.machine_type} has cannot be told from its name"
     if is_autopilot(settings):
         why = "Autopilot brings nodes without an end, so that this is the only limit"
-    for path, cpu in places("queues[{}].cpu", entries, "cpu"):
+    parts = [
+        *places("queues[{}].cpu", entries, "cpu"),
+        *places("teams[{}].cpu", distinct(settings.teams), "cpu"),
+    ]
+    for path, cpu in parts:
         if cpu is not None and (cpu.cpu is None or cpu.memory is None):
             stated = ", ".join(key for key in ("cpu", "memory") if getattr(cpu, key) is not None)
             yield Fault(

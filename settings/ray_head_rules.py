@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from settings.copies import distinct
 from settings.faults import Fault, Unsound, listed, rule
-from settings.model import QueueSection, RayJobSection, Settings
+from settings.model import RayJobSection, Settings
 from settings.names import mebibytes
-from settings.queue_plan import cpu_quota
+from settings.ray_home import RayHome
 from settings.ray_plan import side_room
-from settings.ray_rules import queue_for
+from settings.ray_rules import home_of
 from settings.shapes import system_zones
 from settings.system_pool import Room, machine_room, node_room, pool_room
 from settings.system_rules import room_for_jobs
@@ -25,7 +25,7 @@ _LARGER = tuple(f"e2-standard-{vcpus}" for vcpus in (2, 4, 8, 16, 32))
 class _Job:
     path: str
     section: RayJobSection
-    queue: QueueSection
+    home: RayHome
 
     @property
     def head(self) -> Room:
@@ -44,8 +44,8 @@ class _Job:
 @rule
 def check(settings: Settings) -> Iterator[Fault]:
     jobs = list(_jobs(settings))
-    for index, queue in enumerate(settings.queues):
-        yield from _stated(f"queues[{index}].cpu", [job for job in jobs if job.queue is queue])
+    for home in dict.fromkeys(job.home.path for job in jobs):
+        yield from _stated([job for job in jobs if job.home.path == home], settings)
     yield from _on_nodes(jobs, settings)
 
 
@@ -53,7 +53,7 @@ def _jobs(settings: Settings) -> Iterator[_Job]:
     """The jobs whose queue and head are sound."""
     for index, section in distinct(settings.ray.jobs):
         try:
-            job = _Job(f"ray.jobs[{index}]", section, queue_for(section, settings))
+            job = _Job(f"ray.jobs[{index}]", section, home_of(section, settings))
             side_room(section)
         except Unsound:
             continue
@@ -62,21 +62,20 @@ def _jobs(settings: Settings) -> Iterator[_Job]:
 
 
 @rule
-def _stated(path: str, jobs: list[_Job]) -> Iterator[Fault]:
-    """What a queue says that it gives out must be enough for the job with the largest needs."""
-    if not jobs or jobs[0].queue.cpu is None:
-        return
-    quota = vars(jobs[0].queue.cpu)
+def _stated(jobs: list[_Job], settings: Settings) -> Iterator[Fault]:
+    """What a queue or a team says that it has must, with what it may borrow, be enough for the job of the largest needs."""
+    home = jobs[0].home
+    reach, path = home.reach(settings), f"{home.path}.cpu"
     most = max(jobs, key=lambda job: side_room(job.section).millicores)
     need = side_room(most.section).millicores
-    if quota.get("cpu") is not None and need > quota["cpu"] * 1000:
+    if home.cpu.cpu is not None and need > reach.millicores:
         wanted = f"at least {need / 1000:g} cores, for the {most.parts} of {most.section.name}"
-        yield Fault(f"{path}.cpu", quota["cpu"], wanted, f"write {-(-need // 1000)} or more")
+        yield Fault(f"{path}.cpu", home.cpu.cpu, wanted, f"write {-(-need // 1000)} or more")
     most = max(jobs, key=lambda job: side_room(job.section).mib)
     need = side_room(most.section).mib
-    if quota.get("memory") is not None and need > mebibytes(quota["memory"]):
+    if home.cpu.memory is not None and need > reach.mib:
         wanted = f"at least {need}Mi, for the {most.parts} of {most.section.name}"
-        yield Fault(f"{path}.memory", quota["memory"], wanted, f"write {-(-need // 1024)}Gi or more")
+        yield Fault(f"{path}.memory", home.cpu.memory, wanted, f"write {-(-need // 1024)}Gi or more")
 
 
 @rule
@@ -107,13 +106,10 @@ def _fits(job: _Job, node: Room, settings: Settings) -> bool:
 
 def _quota(job: _Job, settings: Settings) -> Room:
     """What the queue gives out where that is computed; what is stated has its own rule and is no limit here."""
-    if job.queue.cpu is None:
-        raise Unsound("cpu")
-    computed = Room(*cpu_quota(job.queue.cpu, settings))
-    endless = side_room(job.section)
+    reach, part, endless = job.home.reach(settings), job.home.cpu, side_room(job.section)
     return Room(
-        computed.millicores if job.queue.cpu.cpu is None else endless.millicores,
-        computed.mib if job.queue.cpu.memory is None else endless.mib,
+        reach.millicores if part.cpu is None else endless.millicores,
+        reach.mib if part.memory is None else endless.mib,
     )
 
 
@@ -138,14 +134,12 @@ def _own_head(job: _Job, node: Room, machine: str, settings: Settings) -> Iterat
 
 def _larger(jobs: list[_Job], settings: Settings) -> str:
     """The smallest common machine on whose nodes all the heads fit."""
-    pool, zones = settings.cluster.default_pool, len(system_zones(settings))
+    pool = settings.cluster.default_pool
     for name in _LARGER:
         machine = machine_room(name)
-        room = pool_room(pool.model_copy(update={"machine_type": name}), zones) if machine is not None else None
-        if machine is None or room is None:
-            continue
-        whole = Room(room.millicores // 1000 * 1000, room.mib // 1024 * 1024)
-        if all(node_room(machine).fits(job.head) and whole.fits(side_room(job.section)) for job in jobs):
+        with_it = settings.cluster.model_copy(update={"default_pool": pool.model_copy(update={"machine_type": name})})
+        larger = settings.model_copy(update={"cluster": with_it})
+        if machine is not None and all(_fits(job, node_room(machine), larger) for job in jobs):
             return f"write {name}, or make the heads smaller (`head` of the jobs)"
     return "make the heads smaller (`head` of the jobs)"
 

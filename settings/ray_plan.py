@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
-from settings.model import QueueSection, RayJobSection, Settings, WorkloadSection
+from settings.model import RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes
-from settings.queue_plan import DEFAULT_POOL, sections_of
-from settings.shapes import certain_shape, is_autopilot, request_seconds, shape_of
+from settings.queue_plan import DEFAULT_POOL
+from settings.ray_home import ray_home
+from settings.shapes import certain_shape, is_autopilot, request_seconds
 from settings.system_pool import Room
 from settings.team_model import PrioritySection
 
@@ -52,14 +53,14 @@ def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
 
 
 def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
-    queue = ray_queue(job, settings)
-    if queue is None:
+    home = ray_home(job, settings)
+    if home is None:
         raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
-    sections = sections_of(queue, settings)
+    sections = home.sections(settings)
     return RayJobPlan(
         name=job.name,
-        namespace=queue.namespace,
-        queue=queue.local_queue,
+        namespace=home.namespace,
+        queue=home.local_queue,
         shape=certain_shape(sections[0]),
         slices=job.slices,
         max_slices=max_slices(job),
@@ -83,20 +84,6 @@ def priority_of(job: WorkloadSection | RayJobSection, settings: Settings) -> Pri
 
 def max_slices(job: RayJobSection) -> int:
     return job.max_slices if job.max_slices is not None else job.slices
-
-
-def ray_queue(job: RayJobSection, settings: Settings) -> QueueSection | None:
-    """The queue a Ray job names, or the only one that has nodes for its head; None when there is no such one."""
-    if job.queue is not None:
-        return next((queue for queue in settings.queues if queue.local_queue == job.queue), None)
-    able = [queue for queue in settings.queues if queue.cpu is not None]
-    return able[0] if len(able) == 1 else None
-
-
-def ray_shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
-    """The different shapes behind a queue: a Ray job's workers are made for one of them."""
-    shapes = [shape_of(section) for section in sections_of(queue, settings)]
-    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
 
 
 def side_room(job: RayJobSection) -> Room:

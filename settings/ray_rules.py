@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from settings.accelerators import SliceShape
 from settings.copies import copies, distinct, once, places
-from settings.faults import MISSING, Described, Fault, Unsound, duplicates, listed, rule, unknown_names
+from settings.faults import Described, Fault, Unsound, duplicates, listed, rule, unknown_names
 from settings.job_rules import after_once
-from settings.model import ELASTIC_JOBS, QueueSection, RayJobSection, Settings, SliceSection
+from settings.model import ELASTIC_JOBS, RayJobSection, Settings
 from settings.names import mebibytes
-from settings.queue_plan import sections_of
-from settings.ray_plan import ray_queue
+from settings.ray_home import RayHome, homes, ray_home
 from settings.shapes import slices_of, sound_shape
-from settings.sharing import most_of_queue
 from settings.system_pool import Room, node_room
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
@@ -34,7 +32,6 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _other_names(entries, settings)
     yield from _after(entries)
     yield from _gate(entries, settings)
-    yield from _queues(entries, settings)
     yield from _one_shape(entries, settings)
     for index, job in entries:
         path = f"ray.jobs[{index}]"
@@ -45,12 +42,12 @@ def check(settings: Settings) -> Iterator[Fault]:
         yield from _slices(path, job, settings)
 
 
-def queue_for(job: RayJobSection, settings: Settings) -> QueueSection:
-    """The queue of a Ray job, which has nodes for its head. Raises Unsound while there is none: a rule says so."""
-    queue = ray_queue(job, settings)
-    if queue is None or queue.cpu is None:
+def home_of(job: RayJobSection, settings: Settings) -> RayHome:
+    """Where a Ray job waits, which has nodes for its head. Raises Unsound while there is no such place: a rule says so."""
+    home = ray_home(job, settings)
+    if home is None or home.owner.cpu is None:
         raise Unsound("queue")
-    return queue
+    return home
 
 
 @rule
@@ -90,37 +87,6 @@ def _gate(entries: Entries, settings: Settings) -> Iterator[Fault]:
 
 
 @rule
-def _queues(entries: Entries, settings: Settings) -> Iterator[Fault]:
-    """Each job needs a queue that gives out nodes for its head beside the chips."""
-    queues = distinct(settings.queues)
-    named = [(path, name) for path, name in places("ray.jobs[{}].queue", entries, "queue") if name is not None]
-    all_names = [queue.local_queue for _, queue in queues]
-    able = [queue.local_queue for _, queue in queues if queue.cpu is not None]
-    unknown = [(path, name) for path, name in named if name not in all_names]
-    yield from unknown_names(unknown, able if able else all_names, "a queue with a cpu flavor, for Ray's head")
-    if not queues and not settings.teams:
-        return
-    if not able and entries:
-        yield _no_cpu([name for _, name in named], queues)
-        return
-    for path, name in named:
-        if name in all_names and name not in able:
-            wanted = f"a queue with a cpu flavor, which gives out nodes for Ray's head: {', '.join(able)}"
-            yield Fault(path, name, wanted, f"write {able[0]}")
-
-
-def _no_cpu(named: Sequence[str], queues: list[tuple[int, QueueSection]]) -> Fault:
-    """One fault for all jobs, at the queue that it must be if that is certain."""
-    meant = [index for index, queue in queues if queue.local_queue in named]
-    indices = meant if meant else [index for index, _ in queues]
-    if len(indices) == 1:
-        wanted = "a cpu flavor, which gives out nodes without chips: the heads of Ray jobs need them"
-        return Fault(f"queues[{indices[0]}].cpu", MISSING, wanted, "add `cpu: {}` to the queue")
-    wanted = "a cpu flavor in the queue of the Ray jobs, which gives out nodes for their heads"
-    return Fault("queues", Described("no queue with a cpu flavor"), wanted, "add `cpu: {}` to that queue")
-
-
-@rule
 def _requirements(path: str, job: RayJobSection) -> Iterator[Fault]:
     for index, text in enumerate(job.requirements):
         if _PINNED.fullmatch(text) is None:
@@ -143,35 +109,28 @@ def _elastic(path: str, job: RayJobSection) -> Iterator[Fault]:
 @rule
 def _one_shape(entries: Entries, settings: Settings) -> Iterator[Fault]:
     """The workers of a Ray job are made for one shape, whichever flavor it gets."""
-    for index, queue in distinct(settings.queues):
-        yield from _one_shape_of(index, queue, entries, settings)
+    for home in homes(settings):
+        yield from _one_shape_of(home, entries, settings)
 
 
 @rule
-def _one_shape_of(index: int, queue: QueueSection, entries: Entries, settings: Settings) -> Iterator[Fault]:
-    jobs = [job.name for _, job in entries if ray_queue(job, settings) is queue]
-    shapes = _shapes(queue, settings)
-    if not jobs or len(shapes) < 2 or queue.cpu is None:
+def _one_shape_of(home: RayHome, entries: Entries, settings: Settings) -> Iterator[Fault]:
+    jobs = [job.name for _, job in entries if ray_home(job, settings) == home]
+    shapes = _shapes(home, settings)
+    if not jobs or len(shapes) < 2 or home.owner.cpu is None:
         return
     shown = ", ".join(f"{shape.machine.name} {shape.topology}" for shape in shapes)
     wanted = f"flavors of one shape, for which the workers of {listed(jobs)} are made; these have {shown}"
-    got = queue.flavors if queue.flavors is not None else Described("all flavors")
-    yield Fault(f"queues[{index}].flavors", got, wanted, "give the other shapes a queue of their own")
+    got = Described("all flavors") if home.owner.flavors is None else list(home.owner.flavors)
+    yield Fault(f"{home.path}.flavors", got, wanted, f"give the other shapes a {home.noun} of their own")
 
 
-def _sections(queue: QueueSection, settings: Settings) -> list[SliceSection]:
-    """The slices behind a queue. Raises Unsound while its flavors are not stated where they must be."""
-    if queue.flavors is None and len(settings.queues) > 1:
-        raise Unsound("flavors")
-    return sections_of(queue, settings)
+def _shapes(home: RayHome, settings: Settings) -> list[SliceShape]:
+    return list(dict.fromkeys(sound_shape(section) for section in home.sections(settings)))
 
 
-def _shapes(queue: QueueSection, settings: Settings) -> list[SliceShape]:
-    return list(dict.fromkeys(sound_shape(section) for section in _sections(queue, settings)))
-
-
-def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
-    shapes = _shapes(queue, settings)
+def _shape(home: RayHome, settings: Settings) -> SliceShape:
+    shapes = _shapes(home, settings)
     if len(shapes) != 1:
         raise Unsound("topology")
     return shapes[0]
@@ -179,11 +138,11 @@ def _shape(queue: QueueSection, settings: Settings) -> SliceShape:
 
 @rule
 def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
-    queue = queue_for(job, settings)
-    chips = _shape(queue, settings).chips
+    home = home_of(job, settings)
+    chips = _shape(home, settings).chips
     most = {
-        section.flavor: min(slices_of(section), most_of_queue(queue, section, settings) // chips)
-        for section in _sections(queue, settings)
+        section.flavor: min(slices_of(section), home.most(section, settings) // chips)
+        for section in home.sections(settings)
     }
     best = max(most.values())
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
@@ -197,7 +156,7 @@ def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault
 
 @rule
 def _worker(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
-    machine = _shape(queue_for(job, settings), settings).machine
+    machine = _shape(home_of(job, settings), settings).machine
     left = node_room(Room(machine.vcpus * 1000, machine.memory_gb * 1024))
     has = f"what a host of {machine.name} has left"
     cpu, memory = vars(job.worker).get("cpu"), vars(job.worker).get("memory")

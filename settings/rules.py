@@ -19,6 +19,7 @@ from settings import (
     priority_rules,
     queue_rules,
     ray_head_rules,
+    ray_home_rules,
     ray_rules,
     slice_rules,
     system_rules,
@@ -74,6 +75,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *job_rules.check(settings),
         *training_rules.check(settings),
         *ray_rules.check(settings),
+        *ray_home_rules.check(settings),
         *ray_head_rules.check(settings),
         *(_charts(settings, folder) if folder is not None else ()),
     ]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from settings.names import ObjectName
+from settings.names import Memory, ObjectName
 from settings.section import Section
 
 
@@ -58,6 +58,17 @@ class TeamFlavorSection(LimitSection):
     chips: int = Field(ge=0, le=1_000_000)
 
 
+class RoomSection(Section):
+    """A part of the nodes for system pods, for pods of a job that need no chips: Ray's heads and submitters.
+
+    Not stated, `cpu` and `memory` are what those nodes have left beside GKE's own pods and our controllers, in equal parts
+    where several queues and teams have one.
+    """
+
+    cpu: int | None = Field(default=None, ge=0, le=1_000_000)
+    memory: Memory | None = None
+
+
 class MembersSection(Section):
     """Who may run jobs in a team's namespace, by the names that Kubernetes knows them under: of a Google account its
     address."""
@@ -75,6 +86,8 @@ class TeamSection(Section):
     members: MembersSection = MembersSection()
     flavors: dict[str, TeamFlavorSection] = Field(min_length=1)
     """In the order in which they are tried."""
+    cpu: RoomSection | None = None
+    """For Ray jobs, whose heads need nodes without chips. What is idle of it the cohort may use."""
     weight: int = Field(default=1, ge=0, le=1_000_000)
     """Of two teams that borrow, one of twice the weight may have twice the chips (Kueue's fair sharing)."""
     preemption: PreemptionSection = TEAM_PREEMPTION

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operations.comment import LONGEST, comment
+from operations.comparison import Change, Comparison
 from policies.check import Report, Violation
 
 pytestmark = pytest.mark.golden
@@ -80,6 +81,24 @@ def test_nothing_changes(golden: Any) -> None:
 def test_everything_at_once(golden: Any) -> None:
     broken = replace(HOLDS, violations=(ZONES, LABELS), undecided=(LATER,))
     golden.check_text("comment-everything.md", comment("prod", EVERYTHING, COST, broken))
+
+
+def test_another_revision_is_compared_with(golden: Any) -> None:
+    found = (
+        Change("replace", POOL, "pool-1-pool", ("nodeConfig.machineType",)),
+        Change("delete", QUEUE, "queue-evaluation"),
+        Change("create", POOL, "pool-4-pool"),
+        Change("update", QUEUE, "queue-training", ("spec",)),
+    )
+    cost = ["                          chips  hosts", "at minimum, a day      48 -> 64  12 -> 16"]
+    created = preview(step("create", POOL, "pool-1-pool"), step("create", QUEUE, "queue-training"))
+    golden.check_text("comment-against.md", comment("prod", created, cost, HOLDS, Comparison("HEAD^1", found)))
+
+
+def test_a_revision_without_the_environment_is_said_to_have_none(golden: Any) -> None:
+    against = Comparison("HEAD^1", why="there is no prod yet")
+    created = preview(step("create", POOL, "pool-1-pool"))
+    golden.check_text("comment-first.md", comment("prod", created, COST, HOLDS, against))
 
 
 def test_advice_alone_breaks_nothing(golden: Any) -> None:

@@ -57,7 +57,12 @@ def shared() -> Plan:
     ]
     members = {"users": ["ann@example.com"], "groups": ["research@example.com"]}
     values["tpu-platform:teams"] = [
-        {"name": "research", "members": members, "flavors": {"vlp-24": {"chips": 8, "borrow": 8, "lend": 8}}},
+        {
+            "name": "research",
+            "members": members,
+            "cpu": {},
+            "flavors": {"vlp-24": {"chips": 8, "borrow": 8, "lend": 8}},
+        },
         {"name": "vision", "namespace": "pictures", "flavors": {"vlp-24": {"chips": 8}}, "weight": 2},
     ]
     job = {"name": "a-job", "slices": 1, "flavor": "vlp-24", "team": "research"}

@@ -63,7 +63,7 @@ def test_no_credential_is_in_reach_of_a_preview(tools: Checkout, monkeypatch: py
     assert "create:" in tools.make("preview", "ENV=dev").stdout
 
 
-def test_another_revision_is_compared_with(tools: Checkout) -> None:
+def test_another_revision_is_compared_with(tools: Checkout, tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "before"]):
         subprocess.run([*git, *words], cwd=tools.folder, check=True, capture_output=True)
@@ -71,13 +71,16 @@ def test_another_revision_is_compared_with(tools: Checkout) -> None:
     before = path.read_text()
     path.write_text(before.replace("pools: [dws-1]", "pools: [dws-1, dws-2]"))
     try:
-        printed = tools.make("preview", "ENV=staging", "BASE=HEAD").stdout
+        printed = tools.make("preview", "ENV=staging", "BASE=HEAD", f"ARGS=--comment {tmp_path / 'comment.md'}").stdout
     finally:
         path.write_text(before)
     compared = printed.split("against HEAD\n")[1].split("\n\n")[0]
     rows = [line.split() for line in compared.splitlines()]
     assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
-    assert {row[0] for row in rows} == {"create", "change"}
+    assert {row[0] for row in rows} == {"create", "update"}
+    said = (tmp_path / "comment.md").read_text()
+    assert said.startswith("### `staging` against `HEAD`: ")
+    assert re.search(r"at full scale, a day +[0-9]+ -> [0-9]+ ", said)
 
 
 def test_an_environment_of_nobodys_is_told_which_there_are(tools: Checkout) -> None:

@@ -12,10 +12,11 @@ from kubernetes.client import ApiException
 
 from operations.kube import Cluster
 from rehearsal import sandbox
-from settings.plan import JobPlan, Plan
-from settings.versions import JOBSET_API, KUEUE_API
+from settings.plan import JobPlan, Plan, RayJobPlan
+from settings.versions import JOBSET_API, KUEUE_API, RAY_API
 from tests.rehearsal.conftest import Checkout, until
 from workloads.manifest import multislice_jobset
+from workloads.ray_manifest import SCRIPT, ray_job, script_name, training_script
 
 pytestmark = pytest.mark.rehearsal
 
@@ -47,10 +48,11 @@ def teams_and_jobs(config: dict[str, Any]) -> None:
             "name": "team-a",
             "members": {"users": [ANN], "groups": ["a@example.com"]},
             "flavors": {"vlp-24": {"chips": 8, "borrow": 8}},
+            "cpu": {},
         },
         {"name": "team-b", "members": {"users": [BOB]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}, "weight": 2},
     ]
-    config["tpu-platform:ray"] = {}
+    config["tpu-platform:ray"] = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}]}
     config["tpu-platform:workloads"] = [
         job("low", priority="low-priority"),
         job("high", priority="high-priority"),
@@ -70,6 +72,7 @@ def with_a_third(config: dict[str, Any]) -> None:
 def quietly(config: dict[str, Any]) -> None:
     teams_and_jobs(config)
     config["tpu-platform:workloads"] = []
+    config["tpu-platform:ray"] = {"operator": "addon"}
 
 
 class Platform:
@@ -78,10 +81,16 @@ class Platform:
     def __init__(self, checkout: Checkout, plan: Plan) -> None:
         self.checkout = checkout
         self.cluster: Cluster = checkout.cluster()
-        self.jobs = {job.name: job for job in plan.jobs}
+        self.jobs: dict[str, JobPlan | RayJobPlan] = {job.name: job for job in (*plan.jobs, *plan.ray_jobs)}
 
     def submit(self, name: str) -> None:
-        self.cluster.call("POST", jobsets(self.jobs[name]), multislice_jobset(self.jobs[name]))
+        job = self.jobs[name]
+        if isinstance(job, JobPlan):
+            self.cluster.call("POST", jobsets(job), multislice_jobset(job))
+            return
+        script = {"metadata": {"name": script_name()}, "data": {SCRIPT: training_script()}}
+        self.cluster.call("POST", f"/api/v1/namespaces/{job.namespace}/configmaps", script)
+        self.cluster.call("POST", rayjobs(job.namespace), ray_job(job))
 
     def workload(self, name: str) -> dict[str, Any]:
         """The job's Workload, or nothing while Kueue has not made it."""
@@ -145,9 +154,9 @@ class Platform:
 
     def clear(self) -> None:
         for namespace in ("default", "team-a", "team-b"):
-            path = f"/apis/{JOBSET_API}/namespaces/{namespace}/jobsets"
-            for item in self.cluster.list(path):
-                self.cluster.call("DELETE", f"{path}/{item['metadata']['name']}")
+            for path in (f"/apis/{JOBSET_API}/namespaces/{namespace}/jobsets", rayjobs(namespace)):
+                for item in self.cluster.list(path):
+                    self.cluster.call("DELETE", f"{path}/{item['metadata']['name']}")
         queues = ("multislice-cluster-queue", "team-a", "team-b")
         until("all quota is free", GONE_S, lambda: all(self.reserved(queue) == (0, 0) for queue in queues))
         until("no pod is left", GONE_S, lambda: not self._pods())
@@ -158,7 +167,11 @@ class Platform:
         ]
 
 
-def jobsets(job: JobPlan) -> str:
+def rayjobs(namespace: str) -> str:
+    return f"/apis/{RAY_API}/namespaces/{namespace}/rayjobs"
+
+
+def jobsets(job: JobPlan | RayJobPlan) -> str:
     return f"/apis/{JOBSET_API}/namespaces/{job.namespace}/jobsets"
 
 
@@ -216,6 +229,21 @@ def test_a_team_borrows_an_idle_slice_and_gives_it_back(platform: Platform) -> N
     for name in ("owner", "b-first", "b-second"):
         until(f"{name} finishes", ENDS_S, lambda name=name: platform.is_(name, "Finished"))  # type: ignore[misc]
         assert succeeded(platform, name)
+
+
+def test_a_ray_job_of_a_team_has_its_head_beside_the_system_and_succeeds(platform: Platform) -> None:
+    platform.submit("ray-a")
+    until("it is admitted", ADMITTED_S, lambda: platform.is_("ray-a", "Admitted"))
+    parts = {part["name"]: part for part in platform.workload("ray-a")["status"]["admission"]["podSetAssignments"]}
+    assert {name: set(part["flavors"].values()) for name, part in parts.items()} == {
+        "head": {"default-cpu"},
+        "tpu-group": {"vlp-24"},
+        "submitter": {"default-cpu"},
+    }
+    until("its queue says so", ADMITTED_S, lambda: platform.reserved("team-a") == (8, 0))
+    until("it finishes", ENDS_S, lambda: platform.is_("ray-a", "Finished"))
+    status = platform.cluster.call("GET", f"{rayjobs('team-a')}/ray-a")["status"]
+    assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
 
 
 def test_a_job_falls_to_the_next_flavor_of_its_queue(platform: Platform) -> None:

@@ -52,7 +52,13 @@ WHOLE: dict[str, Any] = {
     ],
     "teams": [
         {"name": "team-a", "members": {"users": ["a@b.c"]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}},
-        {"name": "team-b", "namespace": "b", "flavors": {"vlp-24": {"chips": 8, "lend": 0}}, "weight": 2},
+        {
+            "name": "team-b",
+            "namespace": "b",
+            "flavors": {"vlp-24": {"chips": 8, "lend": 0}},
+            "weight": 2,
+            "cpu": {"cpu": 3, "memory": "6Gi"},
+        },
     ],
     "workloads": [
         {"name": "multislice-3slice", "slices": 2, "flavor": "vlp-24", "priority": "low"},
@@ -72,6 +78,7 @@ WHOLE: dict[str, Any] = {
                 "priority": "low",
                 "worker": {"cpu": 8, "memory": "16Gi"},
             },
+            {"name": "ray-3", "team": "team-b"},
         ],
     },
 }

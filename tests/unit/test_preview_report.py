@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from conftest import TUTORIAL, plan_with
 
-from operations.preview_report import change_lines, difference_lines
+from operations.comparison import Change, Comparison
+from operations.preview_report import change_lines, comparison_lines, cost_lines
+from settings.cost import cost_of
 
 pytestmark = pytest.mark.unit
 
-POOL = "tpu-platform:pool:SlicePool$gcp:container/nodePool:NodePool"
-
-
-def step(name: str, kind: str = POOL, **inputs: Any) -> dict[str, Any]:
-    return {"op": "create", "urn": f"urn:pulumi:a::p::{kind}::{name}", "newState": {"inputs": inputs}}
+POOL = "gcp:container/nodePool:NodePool"
 
 
 def words(lines: Any) -> list[str]:
@@ -43,16 +43,41 @@ def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
     ]
 
 
-def test_two_previews_differ_by_what_comes_goes_and_changes() -> None:
-    before = [step("stays", a=1), step("goes"), step("other", a=1, b=2, c=3)]
-    after = [step("stays", a=1), step("comes"), step("other", a=1, b=0, d=4)]
-    assert words(difference_lines(before, after)) == [
-        "create gcp:container/nodePool:NodePool comes",
-        "change gcp:container/nodePool:NodePool other: b, c, d",
+def test_what_is_destroyed_stands_first() -> None:
+    found = (
+        Change("replace", POOL, "other", ("nodeConfig.machineType",)),
+        Change("delete", POOL, "goes"),
+        Change("create", POOL, "comes"),
+        Change("update", POOL, "grows", ("nodeCount",)),
+    )
+    assert words(comparison_lines(Comparison("main", found))) == [
+        "replace gcp:container/nodePool:NodePool other: nodeConfig.machineType",
         "delete gcp:container/nodePool:NodePool goes",
+        "create gcp:container/nodePool:NodePool comes",
+        "update gcp:container/nodePool:NodePool grows: nodeCount",
+    ]
+    assert words(comparison_lines(Comparison("main"))) == ["no difference"]
+    assert words(comparison_lines(Comparison("main", why="there is no prod yet"))) == ["there is no prod yet"]
+
+
+def test_cost_is_told_before_and_after() -> None:
+    jobs = [{"name": "stays", "slices": 1}, {"name": "goes", "slices": 2}]
+    before = cost_of(plan_with(workloads=jobs))
+    pools = [*TUTORIAL["slices"][0]["pools"], "nodepool4"]
+    slices = [{**TUTORIAL["slices"][0], "pools": pools}]
+    after = cost_of(plan_with(slices=slices, workloads=[jobs[0], {"name": "comes", "slices": 4}]))
+    rows = [re.split(r" {2,}", line.strip()) for line in cost_lines(after, before)]
+    assert rows[0] == ["chips", "hosts", "chip-hours", "USD"]
+    assert rows[1:6] == [
+        ["at minimum, a day", "24 -> 32", "6 -> 8", "576 -> 768", "-"],
+        ["at full scale, a day", "24 -> 32", "6 -> 8", "576 -> 768", "-"],
+        ["stays, an hour", "8", "2", "8", "-"],
+        ["comes, an hour (new)", "32", "8", "32", "-"],
+        ["goes, an hour (gone)", "16", "4", "16", "-"],
     ]
 
 
-def test_how_the_program_is_built_is_no_difference() -> None:
-    component = step("a", "tpu-platform:pool:SlicePool")
-    assert words(difference_lines([step("b")], [step("b"), component])) == ["no difference"]
+def test_cost_without_an_earlier_one_has_no_arrows() -> None:
+    cost = cost_of(plan_with())
+    assert not [line for line in cost_lines(cost) if "->" in line]
+    assert list(cost_lines(cost, cost)) == list(cost_lines(cost))

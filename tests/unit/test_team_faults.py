@@ -39,6 +39,16 @@ def priorities(*all_: dict[str, Any], **job: Any) -> dict[str, Any]:
     return changed(priorities=list(all_), workloads=[{**JOB, **job}])
 
 
+RAY_A: dict[str, Any] = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}]}
+
+
+def ray_of(team: str | None, cpu: dict[str, Any] | None = None, job: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The tutorial with one team, of whom the only Ray job is, or of nobody."""
+    owner = {"team": team} if team is not None else {}
+    ray = {"operator": "addon", "jobs": [{"name": "ray-a", **owner, **(job or {})}]}
+    return teams(first={"cpu": cpu} if cpu is not None else {}, ray=ray)
+
+
 BORROWING = {"borrowWithinCohort": {"policy": "LowerPriority"}}
 
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
@@ -102,6 +112,19 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("job larger than what is left", teams(workloads=[{**JOB, "slices": 3}]), "workloads[0].slices", "at most 2: beside the teams its queue can have 16 chips", "cohort: teams"),
     ("job of a team without the flavor", {**TUTORIAL, **both(teams=[A], workloads=[{**JOB, "flavor": "dws", "team": "team-a"}])}, "workloads[0].team", "a team with a part of dws", "give team-a a part of dws"),
     ("job of nobody where teams have all", teams(queues=[], workloads=[JOB]), "workloads[0].team", "one of team-a: teams have all of vlp-24", "write team-a"),
+    ("Ray job of an unknown team", ray_of("team-x", cpu={}), "ray.jobs[0].team", "a team in teams: team-a", "write team-a"),
+    ("Ray job of a team without nodes for its head", ray_of("team-a"), "teams[0].cpu", "the heads of Ray jobs need them (ray-a)", "add `cpu: {}` to the team"),
+    ("Ray job of a team and of a queue", ray_of("team-a", cpu={}, job={"queue": "multislice-queue"}), "ray.jobs[0].queue", "no queue beside team: team-a has its own", "remove one of the two"),
+    ("Ray job in a queue that is a team's", ray_of(None, cpu={}, job={"queue": "team-a"}), "ray.jobs[0].queue", "this one is a team's", "write team: team-a in place of it"),
+    ("Ray job of nobody where teams have the nodes", ray_of(None, cpu={}), "ray.jobs[0].team", "one of team-a: no queue gives out nodes for Ray's head", "write team-a"),
+    ("Ray job larger than its team's part", ray_of("team-a", cpu={}, job={"slices": 3}), "ray.jobs[0].slices", "the flavors have vlp-24 2", "write 2"),
+    ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "teams[0].flavors", "workers of ray-a are made; these have ct5lp-hightpu-4t 2x4, ct6e-standard-4t 4x4", "a team of their own"),
+    ("part of a team below a head", ray_of("team-a", cpu={"cpu": 2}), "teams[0].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-a", "write 3 or more"),
+    ("part of a team below a head in memory", ray_of("team-a", cpu={"memory": "4Gi"}), "teams[0].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
+    ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores)"),
+    ("part by a misspelt key", teams(first={"cpu": {"cpus": 4}}), "teams[0].cpu.cpus", "a known key: cpu, memory", "write cpu"),
+    ("part with a flavor", teams(first={"cpu": {"flavor": "heads"}}), "teams[0].cpu.flavor", "a known key: cpu, memory", "remove"),
+    ("flavor named like a team's nodes without chips", changed(workloads=[], slices=[{**TUTORIAL["slices"][0], "flavor": "default-cpu"}], teams=[{**A, "cpu": {}, "flavors": {"default-cpu": {"chips": 8}}}]), "slices[0].flavor", "teams[0].cpu gives out nodes without chips by it", "rename it"),
     ("no queue and no team", changed(queues=[]), "queues", "at least one entry, or teams", "write at least one"),
     ("old Kubernetes", teams(cluster={"name": "c", "version": "1.29"}), "cluster.version", "at least 1.30, which the admission policies of teams need", "write '1.30' or later"),
 ]  # fmt: skip
@@ -152,3 +175,28 @@ def test_a_job_that_may_fall_to_plan_b_is_ready_for_its_nodes() -> None:
     """It tolerates them, and says for how long it wants them."""
     plan = plan_with(**both(workloads=[{**JOB, "flavor": "on-demand"}], ray={}))
     assert (plan.jobs[0].queued, plan.jobs[0].request_seconds) == (True, 604800)
+
+
+def test_those_who_state_no_part_of_the_nodes_for_heads_divide_what_is_left() -> None:
+    shared = {"cpu": {"flavor": "heads", "cpu": 1, "memory": "4Gi"}}
+    plan = plan_with(workloads=[], teams=[{**A, "cpu": {}}, {**B, "cpu": {}}], queues=[shared])
+    alone = plan_with(workloads=[], queues=[{"cpu": {}}])
+    quotas = {queue.cluster_queue: dict(queue.flavors[0].quota) for queue in plan.queues}
+    assert {queue.flavors[0].name for queue in plan.queues} == {"heads"}
+    cores, memory = (dict(alone.queues[0].flavors[0].quota)[name] for name in ("cpu", "memory"))
+    assert (cores, memory) == ("5", "23Gi")
+    assert quotas["cluster-queue"] == {"google.com/tpu": "0", "cpu": "1", "memory": "4Gi"}
+    assert quotas["team-a"] == quotas["team-b"] == {"google.com/tpu": "0", "cpu": "2", "memory": "9Gi"}
+
+
+def test_a_teams_ray_job_waits_in_the_teams_queue() -> None:
+    (job,) = plan_with(workloads=[], teams=[{**A, "cpu": {}}], ray=RAY_A).ray_jobs
+    assert (job.namespace, job.queue) == ("team-a", "team-a")
+    assert job.shape.topology == "2x4"
+
+
+def test_a_head_may_borrow_nodes_from_the_cohort() -> None:
+    """Two teams with half a head each: one of them has its Ray job at a time."""
+    small = {"cpu": 2, "memory": "3Gi"}
+    plan = plan_with(workloads=[], teams=[{**A, "cpu": small}, {**B, "cpu": small}], ray=RAY_A)
+    assert [job.name for job in plan.ray_jobs] == ["ray-a"]

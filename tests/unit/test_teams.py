@@ -113,6 +113,18 @@ def test_a_ray_jobs_priority_is_on_all_of_its_pods(recorded) -> None:
     assert low["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] == "low"
 
 
+def test_a_teams_ray_job_is_in_its_namespace_with_its_script(recorded) -> None:
+    ray = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}]}
+    recording = recorded(teams=[team("team-a", namespace="research", cpu={})], workloads=[], ray=ray)
+    job = recording.named("ray-a-rayjob")
+    assert job.inputs["metadata"]["namespace"] == "research"
+    assert job.inputs["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
+    script = recording.named("ray-research-script")
+    assert script.inputs["metadata"]["namespace"] == "research"
+    assert recording.needs(job, script)
+    assert recording.needs(job, recording.named("queue-team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"))
+
+
 def test_members_have_rights_in_their_namespace_only(one_team) -> None:
     assert not [r for r in one_team.resources if ":ClusterRole" in r.type]
     role, binding = one_team.named("team-team-a-member").inputs, one_team.named("team-team-a-members").inputs

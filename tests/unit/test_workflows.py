@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ ACTIONLINT = ("-shellcheck=", "-pyflakes=")
 """Without other linters that may or may not be on a machine."""
 OUR_OWN = "github.event.pull_request.head.repo.full_name == github.repository"
 PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
-TARGET = re.compile(r"make (?P<target>[a-z-]+)(?: ENV=\$\{\{ matrix\.environment \}\})?")
+TARGET = re.compile(r"make (?P<target>[a-z-]+)(?: ENV=\$\{\{ matrix\.environment \}\} BASE=HEAD\^1 .*| FROM=comments)?")
 
 
 def workflow(name: str) -> dict[Any, Any]:
@@ -101,7 +102,24 @@ def test_every_command_is_a_make_target_that_exists() -> None:
     found = [TARGET.fullmatch(command) for command in commands]
     assert None not in found, commands
     assert {match["target"] for match in found if match} <= targets
-    assert {"make lint", "make test-fast", "make preview ENV=${{ matrix.environment }}"} <= set(commands)
+    assert {"make lint", "make test-fast", "make comment FROM=comments"} <= set(commands)
+
+
+def test_a_preview_is_compared_with_the_base_and_handed_to_the_comment() -> None:
+    steps = workflow(PULL_REQUEST)["jobs"]["offline-preview"]["steps"]
+    (command,) = [step["run"] for step in steps if "run" in step]
+    assert command.startswith("make preview ENV=${{ matrix.environment }} BASE=HEAD^1 ")
+    # GitHub checks out the merge: without its parents there is no base.
+    assert [step["with"]["fetch-depth"] for step in steps if "fetch-depth" in step.get("with", {})] == [2]
+    (uploaded,) = [step["with"] for step in steps if step.get("uses", "").startswith("actions/upload-artifact@")]
+    posting = workflow(PULL_REQUEST)["jobs"]["comment"]
+    (downloaded,) = [
+        step["with"] for step in posting["steps"] if step.get("uses", "").startswith("actions/download-artifact@")
+    ]
+    assert f"--comment {uploaded['path']}/" in command
+    assert fnmatch(uploaded["name"], downloaded["pattern"])
+    assert posting["needs"] == ["offline-preview"]
+    assert set(posting["steps"][-1]["env"]) == {"GITHUB_TOKEN", "PULL_REQUEST"}
 
 
 def test_the_offline_previews_are_those_of_the_committed_stacks() -> None:
@@ -136,6 +154,7 @@ def test_nothing_is_allowed_that_is_not_stated_by_a_job() -> None:
     stated = {(name, job): described["permissions"] for name, job, described in jobs()}
     more = {where: given for where, given in stated.items() if given != {"contents": "read"}}
     assert more == {
+        (PULL_REQUEST, "comment"): {"contents": "read", "pull-requests": "write"},
         (PULL_REQUEST, "cloud-preview"): {**identity, "pull-requests": "write"},
         ("main.yml", "up"): identity,
     }
@@ -174,7 +193,7 @@ def test_no_checkout_leaves_its_token_to_later_steps() -> None:
         step for _, _, job in jobs() for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")
     ]
     assert len(checkouts) == len(list(jobs()))
-    assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
 def test_the_cloud_runs_the_engine_of_the_program_with_the_policies() -> None:
