@@ -1,0 +1,79 @@
+"""The program in order: join the others, find the devices, go on from the newest checkpoint, train, save, end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+import jax
+from absl import logging
+
+from .checkpoints import Checkpoints, writable
+from .failure import DONE, PEER_GONE, STOPPED, Failure
+from .join import check_devices, end, join, leave
+from .loop import Training
+from .mesh import mesh_of
+from .options import Options, options_from
+from .place import Place, place_from, wanted_platform
+from .progress import Record
+from .stopping import Stopping
+from .training_step import compiled, fresh, layout
+
+
+def run(words: Sequence[str]) -> int:
+    """Ends the process with a code of `failure`; returns only what came up before there was anybody to leave."""
+    started = time.time()
+    logging.set_verbosity(logging.ERROR)
+    options = options_from(words)
+    try:
+        place = place_from(os.environ)
+        if options.folder is not None:
+            writable(options.folder, place.process if place is not None else 0)
+        if place is not None and place.coordinator:
+            join(place, options.initialization_seconds, options.heartbeat_seconds)
+    except Failure as failure:
+        return _told(failure)
+    try:
+        code = _train(options, place, started)
+    except Failure as failure:
+        code = _told(failure)
+    except jax.errors.JaxRuntimeError as error:
+        # A collective that fails: the other end is gone. Nobody will come to leave together.
+        end(_told(Failure(PEER_GONE, f"another process of this job is gone, or its devices are: {error}")))
+    leave(code)
+    return code
+
+
+def _train(options: Options, place: Place | None, started: float) -> int:
+    check_devices(place.devices if place is not None else None, wanted_platform(os.environ))
+    config = options.config
+    mesh = mesh_of(jax.devices(), place.slices if place is not None else 1, config.tensor)
+    stopping = Stopping()
+    saved = Checkpoints(options.folder, config, options.seed) if options.folder is not None else None
+    found = saved.newest(layout(config, mesh)) if saved is not None else None
+    if found is not None:
+        training = Training(config, mesh, options.seed, found.state, found.step, found.record)
+    else:
+        training = Training(config, mesh, options.seed, fresh(config, mesh, options.seed), 0, Record(started, 0.0))
+        if saved is not None:
+            saved.save(0, training.state, training.record)
+    write = _print if jax.process_index() == 0 else None
+    all_done = training.run(compiled(config, mesh), stopping.at, saved, write)
+    if saved is not None:
+        saved.finish()
+    if not all_done:
+        _print(f"stopped by SIGTERM after step {training.done}{', saved' if saved is not None else ''}")
+        return STOPPED
+    _print("Training Complete!")
+    return DONE
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
+def _told(failure: Failure) -> int:
+    print(f"error: {failure}", file=sys.stderr, flush=True)
+    return failure.code
