@@ -21,6 +21,7 @@ pools = platform.slice_pools(plan, base, cluster, google)
 kubernetes = providers.kubernetes_provider(cluster)
 controllers = platform.controllers_on(plan, cluster, kubernetes)
 queues = platform.queues_over(plan, controllers, pools, kubernetes)
-platform.submit_jobs(plan, cluster, controllers, queues, kubernetes)
+checkpoints = platform.checkpoints_of(plan, base, cluster, google)
+platform.submit_jobs(plan, cluster, controllers, queues, checkpoints, kubernetes)
 
 export(stack_outputs(plan, cluster, pools))

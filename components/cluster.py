@@ -65,6 +65,8 @@ class Cluster(pulumi.ComponentResource):
         found: container.Cluster = container.Cluster.get(
             name, identity, opts=child(self, args.services.need("container"))
         )
+        if settings.checkpoints.wanted:
+            found.addons_config.apply(lambda addons: _must_mount_buckets(addons, settings.cluster.name))
         return found
 
     def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
@@ -184,8 +186,28 @@ def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs:
     stated too: what is only left out stays as it was on the cluster."""
     wanted = settings.ray.operator == "addon"
     return container.ClusterAddonsConfigArgs(
-        ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=wanted)]
+        ray_operator_configs=[container.ClusterAddonsConfigRayOperatorConfigArgs(enabled=wanted)],
+        gcs_fuse_csi_driver_config=_cloud_storage_fuse(settings),
     )
+
+
+def _cloud_storage_fuse(settings: Settings) -> container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs | None:
+    """What mounts the bucket of the checkpoints. On Autopilot it is always on; and where nobody needs it any more it stays on,
+    as pods by hand may."""
+    if not settings.checkpoints.wanted or settings.cluster.mode == "autopilot":
+        return None
+    return container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
+
+
+def _must_mount_buckets(addons: Any, cluster: str) -> None:
+    """Raises RunError where a cluster of somebody else's has not what mounts the bucket of the checkpoints: its pods would wait
+    for their volume for ever."""
+    driver = addons.gcs_fuse_csi_driver_config if addons is not None else None
+    if driver is not None and not driver.enabled:
+        raise pulumi.RunError(
+            f"the cluster {cluster} (cluster.existing) has no driver for Cloud Storage FUSE, which checkpoints need: have its owner "
+            f"run `gcloud container clusters update {cluster} --update-addons GcsFuseCsiDriver=ENABLED`, or remove `checkpoints`"
+        )
 
 
 def _image_streaming() -> container.ClusterNodePoolDefaultsArgs:

@@ -41,11 +41,22 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             }
             for queue in plan.queues
         },
+        "checkpoints": checkpoints_output(plan),
         "jobs": [*(job.name for job in plan.jobs), *(job.name for job in plan.ray_jobs)],
         "kubeconfig_command": cluster.name.apply(lambda name: kubeconfig_command(plan, name)),
         "watch_commands": watch_commands(plan),
         "next_steps": next_steps(plan),
     }
+
+
+def checkpoints_output(plan: Plan) -> dict[str, str]:
+    """Each training job's folder in the bucket, by the job's name."""
+    folders = {
+        job.name: f"gs://{job.training.bucket}/{job.namespace}/{job.name}"
+        for job in plan.jobs
+        if job.training is not None and job.training.bucket is not None
+    }
+    return {"bucket": f"gs://{plan.checkpoints.bucket}", **folders} if plan.checkpoints is not None else {}
 
 
 def cost_output(cost: Cost) -> dict[str, object]:

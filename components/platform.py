@@ -9,6 +9,7 @@ import pulumi
 import pulumi_gcp
 import pulumi_kubernetes
 
+from components.checkpoints import Checkpoints, CheckpointsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
 from components.gate import WebhookGate
@@ -24,11 +25,13 @@ from components.turn import Followed, Turn
 from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.sharing import shares_fairly
+from workloads.code import Code
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.pod_files import PodFiles, PodFilesArgs
 from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs
 from workloads.ray_manifest import ray_code
 from workloads.submission import Submission
+from workloads.training_pod import training_code
 
 
 @dataclass(frozen=True)
@@ -122,33 +125,61 @@ def priorities_of(
     return Priorities("priority", args, pulumi.ResourceOptions(providers=[kubernetes])).classes
 
 
+def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Checkpoints | None:
+    """The bucket, open to the jobs of every namespace with a queue."""
+    if plan.checkpoints is None:
+        return None
+    args = CheckpointsArgs(plan.checkpoints, plan.settings, plan.namespaces, base.services, cluster)
+    return Checkpoints("checkpoints", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def pod_files(
+    plan: Plan, queues: Queues, checkpoints: Checkpoints | None, kubernetes: pulumi_kubernetes.Provider
+) -> dict[str, list[pulumi.Resource]]:
+    """By namespace: what the pods of its jobs cannot start without."""
+    opts, made = pulumi.ResourceOptions(providers=[kubernetes]), dict[str, list[pulumi.Resource]]()
+    for namespace in plan.namespaces:
+        code = _code(plan, namespace)
+        made[namespace] = [checkpoints.members[namespace]] if checkpoints is not None else []
+        if code or checkpoints is not None:
+            args = PodFilesArgs(namespace, code, checkpoints is not None, queues.in_namespace(namespace))
+            made[namespace] += PodFiles(f"files-{namespace}", args, opts).made
+    return made
+
+
+def _code(plan: Plan, namespace: str) -> list[Code]:
+    """The packages that jobs of a namespace take from ConfigMaps."""
+    ray = [job for job in plan.ray_jobs if job.namespace == namespace]
+    trainings = [job.training for job in (*plan.jobs, *ray) if job.namespace == namespace]
+    trains = any(training is not None and not training.code_in_image for training in trainings)
+    return [*([training_code()] if trains else []), *([ray_code()] if ray else [])]
+
+
 def submit_jobs(
-    plan: Plan, cluster: Cluster, controllers: Controllers, queues: Queues, kubernetes: pulumi_kubernetes.Provider
+    plan: Plan,
+    cluster: Cluster,
+    controllers: Controllers,
+    queues: Queues,
+    checkpoints: Checkpoints | None,
+    kubernetes: pulumi_kubernetes.Provider,
 ) -> None:
     """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
     classes = priorities_of(plan, controllers, kubernetes)
+    files = pod_files(plan, queues, checkpoints, kubernetes)
 
     def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
         followed = [Followed(kind, job.namespace, name) for name in job.after]
         turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
         queue = queues.local_queues[job.namespace, job.queue]
         priority = classes[job.priority.name] if job.priority is not None else []
-        after = [queue, *priority, *further, *(jobs[name] for name in job.after)]
+        after = [queue, *priority, *files[job.namespace], *further, *(jobs[name] for name in job.after)]
         return Submission(gate, turn, timeouts, after)
 
     for job in plan.jobs:
         args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
-    files: dict[str, PodFiles] = {}
     for ray in plan.ray_jobs:
-        if ray.namespace not in files:
-            home = [queues.local_queues[ray.namespace, ray.queue]]
-            files[ray.namespace] = PodFiles(
-                f"ray-{ray.namespace}", PodFilesArgs(ray.namespace, [ray_code()], False, home), opts
-            )
-        ray_args = RayTrainingJobArgs(
-            ray, submission("RayJob", ray, controllers.kueue.gate, *files[ray.namespace].made)
-        )
+        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate))
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

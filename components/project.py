@@ -16,6 +16,7 @@ APIS = (
     "iam",
     "logging",
     "monitoring",
+    "storage",  # checkpoints
     "tpu",
 )
 

@@ -62,6 +62,10 @@ class Queues(pulumi.ComponentResource):
             )
         self.register_outputs({queue.cluster_queue: f"{queue.namespace}/{queue.local_queue}" for queue in args.queues})
 
+    def in_namespace(self, namespace: str) -> list[pulumi.Resource]:
+        """The local queues of a namespace: what waits for them finds the namespace too."""
+        return [queue for (of, _), queue in self.local_queues.items() if of == namespace]
+
     def _flavor(self, flavor: FlavorPlan) -> list[pulumi.Resource]:
         """The flavor, and what brings its nodes when they are asked for by request."""
         found: list[pulumi.Resource] = [self._object(flavor.name, resource_flavor(flavor), self._args.after)]

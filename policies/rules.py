@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policies import cluster, pods, quota
+from policies import buckets, cluster, pods, quota
 from policies.model import ResourceRule, Rule, StackRule
 
 PRODUCTION = "productionStacks"
@@ -40,6 +40,11 @@ RULES: tuple[Rule, ...] = (
         "not-privileged",
         "No pod is privileged or in its node's network, unless declared.",
         pods.not_privileged,
+    ),
+    ResourceRule(
+        "buckets-private",
+        "No bucket is open to everybody, and who may use one is said in one place.",
+        buckets.private,
     ),
     StackRule(
         "quota-within-capacity",

@@ -171,13 +171,11 @@ class WorkloadSection(Section):
     """Host network and a privileged container, as the tutorial's Standard variant had them. Current GKE gives a pod
     its chips without either; it is here for node images that need it, and off because it voids pod isolation."""
     program: Literal["training", "device-count"] = "training"
-    """What runs: training, or the tutorial's payload, which counts the chips and waits."""
+    """What runs: training, or the tutorial's payload, which counts the chips and waits for `sleep_seconds`."""
     training: TrainingSection = TrainingSection()
     checkpoints: bool | None = None
-    """Whether the job writes checkpoints, and goes on from the last one after an interruption. Not stated: where there is a
-    bucket for them."""
+    """Whether the job goes on from its last checkpoint after an interruption. Not stated: where there is a bucket."""
     sleep_seconds: int = Field(default=60, ge=0, le=86400)
-    """How long `device-count` waits."""
 
 
 class RayPodSection(Section):
@@ -296,7 +294,7 @@ class Settings(Section):
     queues: list[QueueSection] = Field(default_factory=lambda: [QueueSection()])
     teams: list[TeamSection] = Field(default_factory=list)
     kueue: KueueSection = KueueSection()
-    checkpoints: CheckpointsSection | None = None
+    checkpoints: CheckpointsSection = CheckpointsSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
     prices: PricesSection = PricesSection()

@@ -96,6 +96,11 @@ class Plan:
     """Where the nodes for system pods stand."""
 
     @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Those with queues, each once."""
+        return tuple(dict.fromkeys(queue.namespace for queue in self.queues))
+
+    @property
     def autopilot(self) -> bool:
         return is_autopilot(self.settings)
 

@@ -34,7 +34,8 @@ class TrainingSection(RayTrainingSection):
 
 
 class CheckpointsSection(Section):
-    """The bucket that jobs keep their checkpoints in: made and deleted with the stack, or somebody else's."""
+    """The bucket that jobs keep their checkpoints in: made and deleted with the stack, or somebody else's. Neither: no bucket,
+    and no checkpoints."""
 
     bucket: BucketName | None = None
     """The name of a bucket to make, in the cluster's region."""
@@ -45,3 +46,7 @@ class CheckpointsSection(Section):
     soft_delete_days: int = Field(default=0, ge=0, le=90)
     """For how long deleted files can be had back, and are paid for: 0, or 7 to 90. A job replaces its checkpoints all the
     time."""
+
+    @property
+    def wanted(self) -> bool:
+        return self.bucket is not None or self.existing is not None

@@ -18,9 +18,8 @@ _SHORTEST_SOFT_DELETE = 7
 
 @rule
 def check(settings: Settings) -> Iterator[Fault]:
-    if settings.checkpoints is not None:
-        yield from _bucket(settings.checkpoints)
-        yield from _soft_delete(settings.checkpoints)
+    yield from _bucket(settings.checkpoints)
+    yield from _soft_delete(settings.checkpoints)
     for index, job in distinct(settings.workloads):
         path = f"workloads[{index}]"
         yield from _sleep(path, job)
@@ -37,7 +36,7 @@ def floors(settings: Settings) -> Iterator[tuple[str, str]]:
         if (
             job.privileged
             and job.program == "training"
-            and settings.checkpoints is not None
+            and settings.checkpoints.wanted
             and job.checkpoints is not False
         ):
             yield (
@@ -49,7 +48,7 @@ def floors(settings: Settings) -> Iterator[tuple[str, str]]:
 @rule
 def _bucket(section: CheckpointsSection) -> Iterator[Fault]:
     """One bucket, made or found. What follows from making it is nothing that can be said of somebody else's."""
-    if section.bucket is None and section.existing is None:
+    if not section.wanted and section.model_fields_set:
         wanted = "a bucket: `bucket` with the name of one to make, or `existing` with the name of one that is there"
         yield Fault("checkpoints.bucket", MISSING, wanted, "add `bucket`, like PROJECT-checkpoints")
     elif section.bucket is not None and section.existing is not None:
@@ -137,7 +136,7 @@ def _checkpoints(path: str, job: WorkloadSection | RayJobSection, settings: Sett
     if job.program != "training":
         wanted = f"false: this job does not train ({path}.program)"
         yield Fault(f"{path}.checkpoints", True, wanted, "remove the key, or write program: training")
-    elif settings.checkpoints is None:
+    elif not settings.checkpoints.wanted:
         wanted = "false: there is no bucket to write to"
         yield Fault(
             f"{path}.checkpoints", True, wanted, "add `tpu-platform:checkpoints` with a bucket, or remove the key"

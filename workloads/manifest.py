@@ -11,6 +11,7 @@ from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
+from workloads.training_pod import COORDINATOR_PORT, training_annotations, training_container, training_pod
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -23,8 +24,8 @@ MAX_RESTARTS = 4
 """Not in the stack file: JobSet forbids changing a failure policy by a rule of its CRD, whose error the Kubernetes
 provider does not recognise as a reason to replace, so that such a change would fail in the preview."""
 
-PORTS = (8471, 8080)
-"""libtpu between the hosts of a slice, and MEGASCALE between slices."""
+PORTS = (8471, 8080, COORDINATOR_PORT)
+"""libtpu between the hosts of a slice, MEGASCALE between slices, and jax.distributed between all processes."""
 
 _TRAIN = Path(__file__).parent / "train"
 
@@ -47,7 +48,7 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
                             "completions": job.shape.hosts,
                             # One lost host loses the whole slice: the JobSet restarts all, under maxRestarts.
                             "backoffLimit": 0,
-                            "template": {"spec": _pod(job)},
+                            "template": _pod(job),
                         }
                     },
                 }
@@ -80,9 +81,15 @@ def pod_priority(priority: PrioritySection | None) -> dict[str, str]:
 
 
 def _pod(job: JobPlan) -> dict[str, Any]:
+    annotations = training_annotations(job.training) if job.training is not None else {}
+    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": _pod_spec(job)}
+
+
+def _pod_spec(job: JobPlan) -> dict[str, Any]:
     pod: dict[str, Any] = {
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
+        **(training_pod(job, job.training) if job.training is not None else {}),
         "containers": [_container(job)],
         **pod_priority(job.priority),
     }
@@ -101,6 +108,18 @@ def tolerations(*, queued: bool) -> list[dict[str, str]]:
 def _container(job: JobPlan) -> dict[str, Any]:
     container: dict[str, Any] = {
         "name": "jax-tpu",
+        **(training_container(job, job.training) if job.training is not None else _device_count(job)),
+        "ports": [{"containerPort": port} for port in PORTS],
+        "resources": {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}},
+    }
+    if job.privileged:
+        container["securityContext"] = {"privileged": True}
+    return container
+
+
+def _device_count(job: JobPlan) -> dict[str, Any]:
+    """The tutorial's payload, which is short enough for a variable."""
+    return {
         "image": PYTHON_IMAGE,
         "command": [
             "bash",
@@ -112,9 +131,4 @@ def _container(job: JobPlan) -> dict[str, Any]:
             {"name": "SLEEP_SECONDS", "value": str(job.sleep_seconds)},
             {"name": "TRAINING_PROGRAM", "value": (_TRAIN / "device_count.py").read_text()},
         ],
-        "ports": [{"containerPort": port} for port in PORTS],
-        "resources": {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}},
     }
-    if job.privileged:
-        container["securityContext"] = {"privileged": True}
-    return container

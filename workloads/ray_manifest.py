@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,17 @@ from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
+from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
 from workloads.code import FOLDER, Code, code_mount, code_of, code_volume
 from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
+from workloads.training_pod import training_code, training_flags
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 WORKER_GROUP = "tpu-group"
 HEAD_PORTS = {"gcs-server": 6379, "dashboard": 8265, "client": 10001}
+
+RAY_USER = (1000, 100)
+"""User and group of Ray's own images: whose the files in the bucket are for them."""
 
 _PROGRAMS = Path(__file__).parent / "ray_programs"
 _RELEASE = re.compile(r":(\d+\.\d+\.\d+)")
@@ -27,6 +33,10 @@ _RELEASE = re.compile(r":(\d+\.\d+\.\d+)")
 def ray_code() -> Code:
     """The programs that Ray jobs run."""
     return code_of(_PROGRAMS)
+
+
+def _code(job: RayJobPlan) -> list[Code]:
+    return [ray_code(), *([training_code()] if job.training is not None else [])]
 
 
 def ray_job(job: RayJobPlan) -> dict[str, Any]:
@@ -39,7 +49,7 @@ def ray_job(job: RayJobPlan) -> dict[str, Any]:
             # Kueue queues no RayJob that leaves its cluster standing: its chips would never come back.
             "shutdownAfterJobFinishes": True,
             "submissionMode": "K8sJobMode",
-            "entrypoint": f"python -m {_PROGRAMS.name}.linear_regression",
+            "entrypoint": _entrypoint(job),
             "runtimeEnvYAML": runtime_env(job),
             "submitterPodTemplate": _submitter(job),
             "rayClusterSpec": _cluster(job),
@@ -47,15 +57,22 @@ def ray_job(job: RayJobPlan) -> dict[str, Any]:
     }
 
 
+def _entrypoint(job: RayJobPlan) -> str:
+    if job.training is None:
+        return f"python -m {_PROGRAMS.name}.linear_regression"
+    return f"python -m {_PROGRAMS.name}.training {shlex.join(training_flags(job, job.training))}"
+
+
 def runtime_env(job: RayJobPlan) -> str:
     """What Ray gives the program: its requirements, and the slice's description as variables."""
     shape = job.shape
     variables = {
         "PYTHONPATH": FOLDER,
-        "EPOCHS": str(job.epochs),
+        **({"EPOCHS": str(job.epochs)} if job.training is None else {}),
         "NUM_SLICES": str(job.slices),
         "HOSTS_PER_SLICE": str(shape.hosts),
         "CHIPS_PER_HOST": str(shape.machine.chips),
+        "DEVICES_PER_CHIP": str(shape.machine.devices_per_chip),
         "SLICE_TOPOLOGY": shape.topology,
         "ACCELERATOR_TYPE": shape.machine.ray_type,
     }
@@ -90,7 +107,7 @@ def _cluster(job: RayJobPlan) -> dict[str, Any]:
                 "maxReplicas": job.max_slices,
                 "numOfHosts": job.shape.hosts,
                 "rayStartParams": {},
-                "template": {"spec": _worker(job)},
+                "template": _worker(job),
             }
         ],
     }
@@ -106,7 +123,7 @@ def _head(job: RayJobPlan) -> dict[str, Any]:
     return {
         **_beside_the_system(job),
         "containers": [container],
-        "volumes": [code_volume(ray_code())],
+        "volumes": [code_volume(code) for code in _code(job)],
         **pod_priority(job.priority),
     }
 
@@ -117,13 +134,20 @@ def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
     chips = {TPU_RESOURCE: str(job.shape.machine.chips)}
-    return {
+    container = _container("ray-worker", job, _resources(job.worker, chips))
+    pod: dict[str, Any] = {
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
-        "containers": [_container("ray-worker", job, _resources(job.worker, chips))],
-        "volumes": [code_volume(ray_code())],
+        "containers": [container],
+        "volumes": [code_volume(code) for code in _code(job)],
         **pod_priority(job.priority),
     }
+    if job.training is None or job.training.bucket is None:
+        return {"spec": pod}
+    container["volumeMounts"].append(checkpoint_mount())
+    pod["volumes"].append(checkpoint_volume(job.training.bucket, owner=RAY_USER))
+    pod["serviceAccountName"] = SERVICE_ACCOUNT
+    return {"metadata": {"annotations": dict(ANNOTATIONS)}, "spec": pod}
 
 
 def _submitter(job: RayJobPlan) -> dict[str, Any]:
@@ -141,7 +165,12 @@ def _submitter(job: RayJobPlan) -> dict[str, Any]:
 
 
 def _container(name: str, job: RayJobPlan, resources: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "image": job.image, "resources": resources, "volumeMounts": [code_mount(ray_code())]}
+    return {
+        "name": name,
+        "image": job.image,
+        "resources": resources,
+        "volumeMounts": [code_mount(code) for code in _code(job)],
+    }
 
 
 def _resources(room: Room, further: dict[str, str] | None = None) -> dict[str, Any]:

@@ -84,6 +84,23 @@ def test_privileged_jobset(plan: Plan, golden) -> None:
     golden.check("multislice-privileged", multislice_jobset(replace(plan.jobs[0], privileged=True)))
 
 
+def test_jobset_that_counts_devices(plan: Plan, golden) -> None:
+    golden.check("multislice-device-count", multislice_jobset(replace(plan.jobs[0], training=None)))
+
+
+def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
+    training = replace(
+        plan.jobs[0].training,
+        config="mine",
+        steps=1000,
+        checkpoint_every=50,
+        seed=7,
+        image="us-docker.pkg.dev/my-project-id/images/train:1.0.0",
+        code_in_image=True,
+    )
+    golden.check("multislice-image", multislice_jobset(replace(plan.jobs[0], training=training)))
+
+
 def test_queues(plan: Plan, golden) -> None:
     for queue in plan.queues:
         checks = [flavor.check for flavor in queue.flavors if flavor.check is not None]

@@ -103,6 +103,18 @@ def cluster() -> Resource:
     return Resource("gcp:container/cluster:Cluster", "cluster", properties, "urn:pulumi:prod::p::c::cluster")
 
 
+def bucket() -> Resource:
+    kind = "gcp:storage/bucket:Bucket"
+    properties = {"name": "b", "publicAccessPrevention": "enforced", "uniformBucketLevelAccess": True}
+    return Resource(kind, "bucket", properties, f"urn:pulumi:prod::p::{kind}::bucket")
+
+
+def grant(member: str = "group:team@example.com") -> Resource:
+    kind = "gcp:storage/bucketIAMMember:BucketIAMMember"
+    properties = {"bucket": "b", "role": "roles/storage.objectUser", "member": member}
+    return Resource(kind, "grant", properties, f"urn:pulumi:prod::p::{kind}::grant")
+
+
 def pool(name: str = "pool-1") -> Resource:
     """A slice of 2x4 on two hosts: 8 chips."""
     properties = {

@@ -126,7 +126,8 @@ def run_platform(plan: Plan) -> None:
     kubernetes = providers.kubernetes_provider(cluster)
     controllers = platform.controllers_on(plan, cluster, kubernetes)
     queues = platform.queues_over(plan, controllers, pools, kubernetes)
-    platform.submit_jobs(plan, cluster, controllers, queues, kubernetes)
+    checkpoints = platform.checkpoints_of(plan, base, cluster, google)
+    platform.submit_jobs(plan, cluster, controllers, queues, checkpoints, kubernetes)
 
 
 @pytest.fixture(scope="session")

@@ -57,6 +57,8 @@ class _Answers(pulumi_mocks.Mocks):
             state |= {"endpoint": "172.16.0.2", "masterAuth": {"clusterCaCertificate": "Q0E="}}
         if args.typ == "gcp:serviceaccount/account:Account":
             state |= {"email": f"{args.inputs['accountId']}@{args.inputs['project']}.iam.gserviceaccount.com"}
+        if args.typ == "gcp:storage/bucket:Bucket":
+            state = {"project": "some-project", **state, "projectNumber": 123456789012}
         return f"{args.name}-id", state
 
     def call(self, args: pulumi_mocks.MockCallArgs) -> dict[str, Any]:

@@ -21,13 +21,15 @@ class Slices:
     """Of each."""
     chips: int
     """Of each host."""
+    devices_per_chip: int
+    """What JAX counts: two of a chip of TPU 7x."""
     topology: str
     accelerator_type: str
     """Ray's name of the generation, such as TPU-V6E."""
 
     @property
     def devices(self) -> int:
-        return self.count * self.hosts * self.chips
+        return self.count * self.hosts * self.chips * self.devices_per_chip
 
     def scaling(self) -> dict[str, Any]:
         """The arguments of Ray's ScalingConfig. With `use_tpu` Ray reserves whole slices: it finds their first hosts by a
@@ -45,7 +47,7 @@ class Slices:
         """Raises WrongDevicesError where JAX has not all `devices`, or others than `wanted`: a wrong libtpu makes JAX fall back
         to the CPU, and an older Ray joins workers into one group only if they say `tpu`."""
         if (devices, kind) != (self.devices, wanted):
-            expected = f"{self.devices} devices of kind {wanted} ({self.count} x {self.hosts} x {self.chips})"
+            expected = f"{self.devices} devices of kind {wanted}"
             raise WrongDevicesError(f"expected {expected}, found {devices} of kind {kind}")
 
 
@@ -55,6 +57,7 @@ def given(environment: Mapping[str, str]) -> Slices:
         count=int(environment["NUM_SLICES"]),
         hosts=int(environment["HOSTS_PER_SLICE"]),
         chips=int(environment["CHIPS_PER_HOST"]),
+        devices_per_chip=int(environment["DEVICES_PER_CHIP"]),
         topology=environment["SLICE_TOPOLOGY"],
         accelerator_type=environment["ACCELERATOR_TYPE"],
     )

@@ -88,7 +88,11 @@ class Bucket(Kind):
 
     def read(self, job: Job, identity: str, known: Values) -> dict[str, Any] | None:
         found = job.rest.find("storage", f"b/{identity}", job.patience)
-        return None if found is None else self._outputs(job, found, known)
+        if found is None:
+            return None
+        # An import knows no project; the real provider asks for it by the bucket's number.
+        told = known if "location" in known else {**known, "project": _project(job, found)}
+        return self._outputs(job, found, told)
 
     def _outputs(self, job: Job, found: Values, known: Values) -> dict[str, Any]:
         there, stated = dict(found.get("labels", {})), known.get("labels", {})
@@ -128,6 +132,15 @@ class Bucket(Kind):
         except GoogleError as error:
             if not error.is_missing:
                 raise ProviderError(str(error)) from error
+
+
+def _project(job: Job, found: Values) -> str:
+    """The id of the project that a bucket is in; the provider's own where Compute Engine does not tell."""
+    try:
+        answer = job.rest.call("compute", "GET", f"projects/{found['projectNumber']}", None, job.patience)
+    except GoogleError:
+        return job.cloud.project
+    return str(answer["name"])
 
 
 def _mine(job: Job, inputs: Values) -> dict[str, str]:

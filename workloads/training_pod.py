@@ -1,0 +1,107 @@
+"""The pod of a training job, as plain data: the program, what it is told of the slice, and its checkpoints.
+
+What the program reads is in its own `__main__.py` and `workloads/training`; the labels that tell a pod its place are JobSet's
+and Kubernetes' own (jobset.sigs.k8s.io, batch.kubernetes.io).
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from settings.job_rules import REPLICATED_JOB
+from settings.plan import JobPlan, RayJobPlan
+from settings.training_plan import TrainingPlan
+from settings.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
+from workloads.checkpoint_volume import (
+    ANNOTATIONS,
+    SERVICE_ACCOUNT,
+    checkpoint_folder,
+    checkpoint_mount,
+    checkpoint_volume,
+)
+from workloads.code import FOLDER, Code, code_mount, code_of, code_volume
+
+COORDINATOR_PORT = 8476
+"""Of jax.distributed, in the first pod of the first slice: Cloud TPU's own port for it."""
+GRACE_SECONDS = 120
+"""From SIGTERM to SIGKILL: time to end the step under way, and to write a checkpoint through Cloud Storage FUSE. Kubernetes' 30 s
+are short for a bucket. Kueue's evictions and node drains wait as long; a spot machine itself is gone after 30 s at most."""
+JOB_INDEX, POD_INDEX = "jobset.sigs.k8s.io/job-index", "batch.kubernetes.io/job-completion-index"
+_PACKAGE = Path(__file__).parent / "training"
+
+
+def training_code() -> Code:
+    """The program of every job that takes it from a ConfigMap."""
+    return code_of(_PACKAGE)
+
+
+def training_container(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
+    """What of the container is the program's: image, command, environment and files."""
+    mounts = [*([] if training.code_in_image else [code_mount(training_code())])]
+    mounts += [checkpoint_mount()] if training.bucket is not None else []
+    return {
+        "image": training.image if training.image is not None else PYTHON_IMAGE,
+        "command": _command(job, training),
+        **({} if training.code_in_image else {"workingDir": FOLDER}),
+        "env": _environment(job),
+        **({"volumeMounts": mounts} if mounts else {}),
+    }
+
+
+def training_pod(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
+    """What of the pod's spec is the program's."""
+    volumes = [] if training.code_in_image else [code_volume(training_code())]
+    pod: dict[str, Any] = {"terminationGracePeriodSeconds": GRACE_SECONDS}
+    if training.bucket is not None:
+        volumes.append(checkpoint_volume(training.bucket, host_network=job.privileged))
+        pod["serviceAccountName"] = SERVICE_ACCOUNT
+    return {**pod, "volumes": volumes} if volumes else pod
+
+
+def training_annotations(training: TrainingPlan) -> dict[str, str]:
+    """Of the pods."""
+    return ANNOTATIONS if training.bucket is not None else {}
+
+
+def _command(job: JobPlan, training: TrainingPlan) -> list[str]:
+    """The program itself, or a shell that installs its packages and becomes the program: signals must reach it."""
+    program = ["python", "-m", "training", *training_flags(job, training)]
+    if training.image is not None:
+        return program
+    packages = shlex.join(TRAINING_REQUIREMENTS)
+    return ["bash", "-c", f"set -eu\npip install --quiet {packages}\nexec {shlex.join(program)}\n"]
+
+
+def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[str]:
+    """What the program is asked for; what is not stated is its configuration's own."""
+    numbers = {"--steps": training.steps, "--checkpoint-every": training.checkpoint_every, "--seed": training.seed}
+    stated = [part for flag, value in numbers.items() if value is not None for part in (flag, str(value))]
+    folder = ["--checkpoint-dir", checkpoint_folder(job.namespace, job.name)] if training.bucket is not None else []
+    return ["--config", training.config, *stated, *folder]
+
+
+def _environment(job: JobPlan) -> list[dict[str, Any]]:
+    """The slice's description, and the pod's place in it. A job of one host has nobody to meet. Chips are what JAX counts as
+    such: of TPU 7x two to a chip."""
+    numbers = {
+        "NUM_SLICES": job.slices,
+        "HOSTS_PER_SLICE": job.shape.hosts,
+        "CHIPS_PER_HOST": job.shape.machine.chips * job.shape.machine.devices_per_chip,
+    }
+    meeting = f"{job.name}-{REPLICATED_JOB}-0-0.{job.name}:{COORDINATOR_PORT}"
+    values = {
+        **({"COORDINATOR_ADDRESS": meeting} if job.slices * job.shape.hosts > 1 else {}),
+        **{name: str(number) for name, number in numbers.items()},
+        # A wrong libtpu makes JAX fall back to the next platform without a word: the program demands the first.
+        "JAX_PLATFORMS": "tpu,cpu",
+    }
+    places = {"SLICE_INDEX": JOB_INDEX, "HOST_INDEX": POD_INDEX}
+    return [
+        *({"name": name, "value": value} for name, value in values.items()),
+        *(
+            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
+            for name, label in places.items()
+        ),
+    ]
