@@ -68,6 +68,7 @@ def runtime_env(job: RayJobPlan) -> str:
     shape = job.shape
     variables = {
         "PYTHONPATH": FOLDER,
+        "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
         **({"EPOCHS": str(job.epochs)} if job.training is None else {}),
         "NUM_SLICES": str(job.slices),
         "HOSTS_PER_SLICE": str(shape.hosts),

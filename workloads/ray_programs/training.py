@@ -23,11 +23,19 @@ MAX_FAILURES = 4
 def train_loop(config: dict[str, Any]) -> None:
     """What Ray runs in each worker. Raises what ends the program elsewhere."""
     started = time.time()
+    import jax
+    from absl import logging
     from ray import train
+    from training.checkpoints import writable
+    from training.failure import DONE
     from training.options import options_from
     from training.program import train as train_model
 
+    logging.set_verbosity(logging.ERROR)
     check_worker()
+    options = options_from(config["words"])
+    if options.folder is not None:
+        writable(options.folder, jax.process_index())
 
     def report(line: str) -> None:
         """Every worker reports: Ray waits for all of them."""
@@ -35,7 +43,8 @@ def train_loop(config: dict[str, Any]) -> None:
             print(line, flush=True)
         train.report(json.loads(line))
 
-    train_model(options_from(config["words"]), given(os.environ).count, started, report)
+    if train_model(options, given(os.environ).count, started, report) != DONE:
+        raise InterruptedError("the workers were told to stop; they go on from their last checkpoint")
 
 
 def run(words: Sequence[str]) -> None:
