@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
 
 from .options import Config
 
@@ -28,6 +30,10 @@ AXES: dict[str, tuple[str | None, ...]] = {
 }
 """The mesh axis over which each dimension of each parameter is split. None is split over slices: each has a whole copy."""
 
+SCALES = ("before_attention", "before_hidden", "at_end")
+STACKED = ("attend", "gather", "up", "down", "before_attention", "before_hidden")
+"""Parameters whose first dimension is the layers."""
+
 
 def shapes(config: Config) -> dict[str, tuple[int, ...]]:
     """Every parameter's shape."""
@@ -45,17 +51,17 @@ def shapes(config: Config) -> dict[str, tuple[int, ...]]:
     }
 
 
-def initial(config: Config, seed: int) -> Params:
-    """Parameters before the first step; scales start at one, all else normal with variance 1 / inputs."""
-    keys = jax.random.split(jax.random.key(seed), len(AXES))
-    params = {}
-    for key, (name, shape) in zip(keys, shapes(config).items(), strict=True):
-        if name.startswith(("before", "at")) and name != "attend":
-            params[name] = jnp.ones(shape)
-        else:
-            inputs = config.width if name in ("embedding", "position") else shape[-2]
-            params[name] = jax.random.normal(key, shape) * inputs**-0.5
-    return params
+def initial(config: Config, seed: int, name: str) -> npt.NDArray[np.float32]:
+    """A parameter before the first step: scales are one, all else is normal with variance 1 / inputs.
+
+    Made on the host, whole, a parameter at a time: the same for every mesh, and nothing to compile.
+    """
+    shape = shapes(config)[name]
+    if name in SCALES:
+        return np.ones(shape, np.float32)
+    inputs = config.width if name in ("embedding", "position") else shape[-2]
+    noise = np.random.default_rng([seed, list(AXES).index(name)]).standard_normal(shape, np.float32)
+    return noise * np.float32(inputs**-0.5)
 
 
 def loss(params: Params, tokens: jax.Array, config: Config) -> jax.Array:
@@ -69,8 +75,7 @@ def loss(params: Params, tokens: jax.Array, config: Config) -> jax.Array:
 def _logits(params: Params, tokens: jax.Array, config: Config) -> jax.Array:
     """[B, T, V] from tokens [B, T]."""
     hidden = params["embedding"][tokens] + params["position"]
-    stacked = {name: params[name] for name in AXES if len(params[name].shape) > 1 and name not in ("embedding", "position")}
-    hidden, _ = jax.lax.scan(_layer(config), hidden, stacked)
+    hidden, _ = jax.lax.scan(_layer(config), hidden, {name: params[name] for name in STACKED})
     return _normal(hidden, params["at_end"]) @ params["embedding"].T
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import jax
 import numpy as np
+import numpy.typing as npt
 import optax
 from jax.sharding import Mesh
 
@@ -26,34 +27,31 @@ def optimizer_of(config: Config) -> optax.GradientTransformation:
 
 def layout(config: Config, mesh: Mesh) -> State:
     """The state's shapes, types and shardings, without a number in it (jax.ShapeDtypeStruct)."""
-    shapes = model.shapes(config)
-    shardings = {name: split(mesh, shapes[name], axes) for name, axes in model.AXES.items()}
-    optimizer = optimizer_of(config)
-    abstract = jax.eval_shape(lambda: _fresh(config, 0))
-    state_shardings = {
-        "params": shardings,
-        "optimizer": optax.tree_utils.tree_map_params(
-            optimizer,
-            lambda _, sharding: sharding,
-            abstract["optimizer"],
-            shardings,
-            transform_non_params=lambda _: whole(mesh),
-        ),
+    params = {
+        name: jax.ShapeDtypeStruct(shape, np.float32, sharding=split(mesh, shape, model.AXES[name]))
+        for name, shape in model.shapes(config).items()
     }
-    return jax.tree.map(
-        lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), abstract, state_shardings
+    optimizer = optimizer_of(config)
+    moments = optax.tree_utils.tree_map_params(
+        optimizer,
+        lambda leaf, param: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=param.sharding),
+        jax.eval_shape(optimizer.init, params),
+        params,
+        transform_non_params=lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=whole(mesh)),
     )
+    return {"params": params, "optimizer": moments}
 
 
 def fresh(config: Config, mesh: Mesh, seed: int) -> State:
-    """The state before the first step; each device makes its own part of it."""
-    shardings = jax.tree.map(lambda leaf: leaf.sharding, layout(config, mesh))
-    return jax.jit(_fresh, static_argnums=0, out_shardings=shardings)(config, seed)
+    """The state before the first step."""
+    state = layout(config, mesh)
+    params = {name: _spread(model.initial(config, seed, name), leaf.sharding) for name, leaf in state["params"].items()}
+    shardings = jax.tree.map(lambda leaf: leaf.sharding, state["optimizer"])
+    return {"params": params, "optimizer": jax.jit(optimizer_of(config).init, out_shardings=shardings)(params)}
 
 
-def _fresh(config: Config, seed: int) -> State:
-    params = model.initial(config, seed)
-    return {"params": params, "optimizer": optimizer_of(config).init(params)}
+def _spread(values: npt.NDArray[np.float32], sharding: jax.sharding.Sharding) -> jax.Array:
+    return jax.make_array_from_callback(values.shape, sharding, lambda index: values[index])
 
 
 def batch_of(config: Config, mesh: Mesh, seed: int, step: int) -> jax.Array:
