@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from settings.model import RetrySection, Settings
-from settings.plan import Plan, QueuePlan, plan_from
+from settings.plan import JobPlan, Plan, QueuePlan, plan_from
 
 pytestmark = pytest.mark.config
 
@@ -81,13 +81,21 @@ def test_the_project_describes_every_key_of_the_model_and_disables_default_provi
 
 
 def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
-    """Its time between the tries of Plan B is shorter, as all times are."""
+    """Its time between the tries of Plan B is shorter, as all times are; and no two buckets have one name."""
     dev, local = plan_of(ROOT / "Pulumi.dev.yaml", checkout), plan_of(ROOT / "Pulumi.local.yaml", checkout)
-    assert (dev.pools, dev.jobs, dev.ray_jobs) == (local.pools, local.jobs, local.ray_jobs)
+    assert (dev.pools, dev.ray_jobs) == (local.pools, local.ray_jobs)
+    assert [without_bucket(job) for job in dev.jobs] == [without_bucket(job) for job in local.jobs]
+    assert [plan.checkpoints.bucket for plan in (dev, local)] == [
+        f"{p.settings.project}-checkpoints" for p in (dev, local)
+    ]
     assert [without_retries(queue) for queue in dev.queues] == [without_retries(queue) for queue in local.queues]
     assert local.settings.project == "rehearsal-project"
     assert not dev.settings.deletion_protection
     assert not local.settings.deletion_protection
+
+
+def without_bucket(job: JobPlan) -> JobPlan:
+    return replace(job, training=replace(job.training, bucket=None))
 
 
 def without_retries(queue: QueuePlan) -> QueuePlan:

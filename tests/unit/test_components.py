@@ -25,7 +25,7 @@ def is_component(resource) -> bool:
 
 def test_every_component_registers_its_outputs_once_and_has_a_well_formed_type(tutorial) -> None:
     components = [resource for resource in tutorial.resources if is_component(resource)]
-    assert len(components) == 13
+    assert len(components) == 14
     for component in components:
         assert component.outputs is not None, component.name
         _, module, name = component.type.split(":")

@@ -1,0 +1,182 @@
+"""What a training job's pods stand on: their program, their account, their bucket, and what mounts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import AUTOPILOT, TUTORIAL, changed, plan_with, run_platform
+from engine import Recording, record
+
+from components.outputs import checkpoints_output
+from settings.faults import ConfigurationError
+from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
+from workloads.checkpoint_volume import checkpoint_volume
+from workloads.code import MOST_BYTES, code_of
+from workloads.manifest import multislice_jobset
+from workloads.training.needs import PACKAGES
+from workloads.training.options import CONFIGS
+from workloads.training_pod import training_code
+
+pytestmark = pytest.mark.unit
+
+BUCKET, MEMBER = "gcp:storage/bucket:Bucket", "gcp:storage/bucketIAMMember:BucketIAMMember"
+CLUSTER, JOBSET = "gcp:container/cluster:Cluster", "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet"
+ACCOUNT, CONFIG_MAP = "kubernetes:core/v1:ServiceAccount", "kubernetes:core/v1:ConfigMap"
+NAME = "some-project-checkpoints"
+TEAM = {"name": "research", "flavors": {"vlp-24": {"chips": 8}}}
+FLAVORS = [{"flavors": ["vlp-24"]}]
+
+
+@pytest.fixture(scope="module")
+def stack() -> Recording:
+    """The tutorial with a bucket, and a team beside the queue of everybody."""
+    jobs = [{**TUTORIAL["workloads"][2], "after": []}, {"name": "theirs", "slices": 1, "team": "research"}]
+    changes = {
+        "checkpoints": {"bucket": NAME, "deleteAfterDays": 30},
+        "teams": [TEAM],
+        "workloads": jobs,
+        "queues": FLAVORS,
+    }
+    return record(lambda: run_platform(plan_with(**changes)))
+
+
+def test_the_bucket_is_private_beside_the_cluster_and_goes_with_the_stack(stack) -> None:
+    (bucket,) = stack.of_type(BUCKET)
+    assert bucket.inputs["location"] == "US-WEST4"
+    assert (bucket.inputs["publicAccessPrevention"], bucket.inputs["uniformBucketLevelAccess"]) == ("enforced", True)
+    assert bucket.inputs["hierarchicalNamespace"] == {"enabled": True}
+    assert bucket.inputs["softDeletePolicy"] == {"retentionDurationSeconds": 0}
+    assert bucket.inputs["lifecycleRules"] == [{"action": {"type": "Delete"}, "condition": {"age": 30}}]
+    assert (bucket.inputs["forceDestroy"], bucket.protect) == (True, False)
+
+
+def test_a_protected_bucket_is_not_deleted_with_what_is_in_it() -> None:
+    recording = record(lambda: run_platform(plan_with(checkpoints={"bucket": NAME}, deletionProtection=True)))
+    (bucket,) = recording.of_type(BUCKET)
+    assert (bucket.inputs["forceDestroy"], bucket.protect) == (False, True)
+
+
+def test_each_namespace_has_an_account_that_may_use_the_bucket(stack) -> None:
+    accounts = {resource.inputs["metadata"]["namespace"] for resource in stack.of_type(ACCOUNT)}
+    assert accounts == {"default", "research"}
+    pool = "projects/123456789012/locations/global/workloadIdentityPools/some-project.svc.id.goog"
+    assert {resource.inputs["member"]: resource.inputs["role"] for resource in stack.of_type(MEMBER)} == {
+        f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/tpu-training": "roles/storage.objectUser"
+        for namespace in accounts
+    }
+
+
+def test_a_right_waits_for_the_pool_of_identities_and_a_job_for_its_right_account_and_program(stack) -> None:
+    (cluster,) = stack.of_type(CLUSTER)
+    assert all(stack.needs(member, cluster) for member in stack.of_type(MEMBER))
+    jobs = stack.of_type(JOBSET)
+    assert len(jobs) == 2
+    for job in jobs:
+        namespace = job.inputs["metadata"]["namespace"]
+        files = [
+            r
+            for kind in (ACCOUNT, CONFIG_MAP)
+            for r in stack.of_type(kind)
+            if r.inputs["metadata"]["namespace"] == namespace
+        ]
+        rights = [member for member in stack.of_type(MEMBER) if f"/ns/{namespace}/" in member.inputs["member"]]
+        assert (len(files), len(rights)) == (2, 1)
+        for needed in (*files, *rights):
+            assert stack.needs(job, needed), needed.name
+
+
+def test_the_program_is_in_a_config_map_that_cannot_change(stack) -> None:
+    maps = stack.of_type(CONFIG_MAP)
+    assert len(maps) == 2
+    for made in maps:
+        assert made.inputs["immutable"] is True
+        assert made.inputs["metadata"]["name"] == training_code().config_map
+        assert "__main__.py" in made.inputs["data"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({"checkpoints": {"bucket": NAME}}, {"enabled": True}),
+        ({}, None),
+        ({**AUTOPILOT, "checkpoints": {"bucket": NAME}}, None),
+    ],
+    ids=["a bucket", "none", "autopilot"],
+)
+def test_what_mounts_buckets_is_switched_on_where_it_is_needed(changes: dict[str, Any], wanted: Any) -> None:
+    (cluster,) = record(lambda: run_platform(plan_with(**changes))).of_type(CLUSTER)
+    assert cluster.inputs["addonsConfig"].get("gcsFuseCsiDriverConfig") == wanted
+
+
+def test_somebody_else_s_bucket_is_read_and_only_opened_to_the_jobs() -> None:
+    recording = record(lambda: run_platform(plan_with(checkpoints={"existing": "theirs"})))
+    assert recording.read == ["theirs"]
+    assert not recording.of_type(BUCKET)
+    assert [member.inputs["bucket"] for member in recording.of_type(MEMBER)] == ["theirs"]
+
+
+def test_without_a_bucket_there_is_neither_account_nor_right(tutorial) -> None:
+    assert not [resource for kind in (BUCKET, MEMBER, ACCOUNT) for resource in tutorial.of_type(kind)]
+    pod = multislice_jobset(plan_with().jobs[0])["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    assert "metadata" not in pod
+    assert "serviceAccountName" not in pod["spec"]
+    assert "--checkpoint-dir" not in pod["spec"]["containers"][0]["command"][2]
+
+
+def test_a_job_of_one_host_has_nobody_to_meet() -> None:
+    section = {**TUTORIAL["slices"][0], "topology": "2x2", "pools": ["a"]}
+    plan = plan_with(slices=[section], workloads=[{"name": "alone", "slices": 1}])
+    pod = multislice_jobset(plan.jobs[0])["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    names = {entry["name"] for entry in pod["containers"][0]["env"]}
+    assert "COORDINATOR_ADDRESS" not in names
+    assert {"NUM_SLICES", "HOSTS_PER_SLICE", "CHIPS_PER_HOST", "SLICE_INDEX", "HOST_INDEX"} <= names
+
+
+def test_in_the_host_s_network_a_pod_shows_its_own_account() -> None:
+    volume = checkpoint_volume("b", host_network=True, owner=(1000, 100))["csi"]["volumeAttributes"]
+    assert volume["hostNetworkPodKSA"] == "true"
+    assert volume["mountOptions"].endswith(",uid=1000,gid=100")
+
+
+def test_outputs_say_where_the_checkpoints_are() -> None:
+    plan = plan_with(checkpoints={"bucket": NAME})
+    assert checkpoints_output(plan)["multislice-3slice"] == f"gs://{NAME}/default/multislice-3slice"
+    assert checkpoints_output(plan_with()) == {}
+
+
+def test_what_the_stack_says_of_the_program_is_what_the_program_says_of_itself() -> None:
+    assert set(TRAINING_CONFIGS) == set(CONFIGS)
+    pins = dict(requirement.replace("[tpu]", "").split("==") for requirement in TRAINING_REQUIREMENTS)
+    assert pins == {name: PACKAGES[name] for name in pins}
+
+
+def test_a_change_of_a_file_is_another_config_map(tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("print(1)\n")
+    first = code_of(tmp_path)
+    (tmp_path / "__main__.py").write_text("print(2)\n")
+    assert code_of(tmp_path).config_map != first.config_map
+
+
+def test_what_no_config_map_can_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="0 bytes"):
+        code_of(tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.py").write_text("")
+    with pytest.raises(ValueError, match="must be flat"):
+        code_of(tmp_path)
+    (tmp_path / "inner" / "a.py").unlink()
+    (tmp_path / "big.py").write_text("#" * MOST_BYTES)
+    with pytest.raises(ValueError, match="a ConfigMap holds"):
+        code_of(tmp_path)
+
+
+def test_the_tutorial_s_payload_is_still_there() -> None:
+    job = {**TUTORIAL["workloads"][0], "program": "device-count", "sleepSeconds": 5}
+    plan = plan_with(workloads=[job])
+    container = multislice_jobset(plan.jobs[0])["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert "volumes" not in container
+    assert {"name": "EXPECTED_DEVICES", "value": "24"} in container["containers"][0]["env"]
+    with pytest.raises(ConfigurationError):
+        plan_with(**changed(workloads=[{**job, "training": {}}]))
