@@ -84,6 +84,7 @@ bench: venv tools ## figures, as ratios in one run
 lock: ## pin the Python packages anew (needs uv)
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements.in -o requirements.txt
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	for image in tools/images/*.in; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 $$image -o $${image%.in}.txt; done
 
 clean: ## stop the rehearsal and forget its state (built programs stay in the cache)
 	@[ ! -x $(PY) ] || $(PY) -m rehearsal down

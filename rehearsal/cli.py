@@ -64,6 +64,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
     match arguments.verb:
         case "tools":
             Toolchain(layout).ensure(CHECKERS if arguments.checkers else (*PROGRAMS, *SHIPPED))
+            if not arguments.checkers:
+                lifecycle.ensure_python_images(layout)
         case "up":
             lifecycle.up(layout, kubectl_port=arguments.kubectl_port)
         case "down":

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import kubeconfig, supervisor
+from rehearsal.dns import corefile
 from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
@@ -78,7 +79,14 @@ class ControlPlanes:
         supervisor.start_unit(self.layout, *plane.apiserver())
         plane.await_ready()
         plane.await_builtin()
-        for unit in (plane.controller_manager(), plane.scheduler(), plane.kwok(), plane.kubelet(), plane.ray()):
+        for unit in (
+            plane.controller_manager(),
+            plane.scheduler(),
+            plane.dns(),
+            plane.kwok(),
+            plane.kubelet(),
+            plane.ray(),
+        ):
             supervisor.start_unit(self.layout, *unit)
         print(f"control plane of {cluster_id} up in {time.monotonic() - started:.1f} s", flush=True)
         return ControlPlaneHandle(
@@ -206,6 +214,12 @@ class _Plane:
             "kubeconfig": config, "authentication-kubeconfig": config, "authorization-kubeconfig": config,
             "bind-address": self.address, "leader-elect": False,
         })  # fmt: skip
+
+    def dns(self) -> tuple[str, list[str]]:
+        address = self.network.bridge_address.split("/")[0]
+        path = self.folder / "Corefile"
+        path.write_text(corefile(address, self.folder / "nodes.kubeconfig"))
+        return f"coredns-{self.short}", [str(self.layout.bin / "coredns"), "-conf", str(path)]
 
     def kwok(self) -> tuple[str, list[str]]:
         return self._unit("kwok", {

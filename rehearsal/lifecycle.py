@@ -18,10 +18,10 @@ from typing import Any
 
 import yaml
 
-from rehearsal import sandbox, supervisor
+from rehearsal import python_images, sandbox, supervisor
 from rehearsal.control_plane import token
 from rehearsal.environment import GOOGLE, GOOGLE_PORT, PROVIDER_PORT, gcloud, inside, real_google_plugin
-from rehearsal.images import write_table
+from rehearsal.images import pods_are_real, write_table
 from rehearsal.installed import user_plugins
 from rehearsal.layout import Layout
 from rehearsal.ports import RehearsalError as RehearsalError
@@ -38,12 +38,23 @@ def up(layout: Layout, say: Callable[[str], None] = print, kubectl_port: int | N
     """Brings the rehearsal up, building what is missing. Idempotent: what runs stays, what died is started again."""
     ports = choose_ports(layout, kubectl_port)
     Toolchain(layout, say).ensure()
+    ensure_python_images(layout, say)
     started = time.monotonic()
     start_google(layout)
     _set_capacity(layout)
     start_forwarder(layout, ports)
     where = f"Google's APIs on 127.0.0.1:{ports.google}, clusters from 127.0.0.1:{ports.clusters[0]}"
     say(f"  the rehearsal is up ({time.monotonic() - started:.1f} s): {where}")
+
+
+def ensure_python_images(layout: Layout, say: Callable[[str], None] = print) -> None:
+    """Makes the Python environments of pods, if pods are to be real. Raises RehearsalError, ToolError."""
+    try:
+        wanted = pods_are_real()
+    except ValueError as error:
+        raise RehearsalError(str(error)) from error
+    if wanted:
+        python_images.ensure(layout, say)
 
 
 def start_google(layout: Layout) -> None:

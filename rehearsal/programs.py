@@ -67,6 +67,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program("kwok", "cluster", "sigs.k8s.io/kwok/cmd/kwok"),
     Program("kueue", "cluster", "sigs.k8s.io/kueue/cmd/kueue"),
     Program("jobset", "cluster", "sigs.k8s.io/jobset"),
+    Program("coredns", "coredns", "."),
     Program("kuberay", "kuberay", _KUBERAY),
     Program("pulumi", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     Program(

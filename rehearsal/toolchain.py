@@ -66,17 +66,17 @@ class Toolchain:
         missing = [item for item in items if not self._in_place(item)]
         if not missing:
             return
-        with _lock(cache_root(), self.say):
+        with lock(cache_root(), self.say):
             _forget_unfinished(cache_root())
             started = time.monotonic()
             for number, item in enumerate(missing, start=1):
                 cached = self._cached(item)
                 if not cached.exists():
-                    left = f"{_elapsed(started)} so far, {len(missing) - number} left after it"
+                    left = f"{elapsed(started)} so far, {len(missing) - number} left after it"
                     self.say(f"  [{number}/{len(missing)}] building {item.name} ({left})")
                     self._make(item, cached, started)
                 self._place(item, cached)
-        self.say(f"  {len(missing)} programs and files in place ({_elapsed(started)})")
+        self.say(f"  {len(missing)} programs and files in place ({elapsed(started)})")
 
     # -- where things are ---------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class Toolchain:
         cached.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached.parent, prefix=SCRATCH) as scratch:
             made = Path(scratch) / cached.name
-            with _ticking(self.say, f"still building {item.name}", started):
+            with ticking(self.say, f"still building {item.name}", started):
                 if isinstance(item, Program):
                     self._build(item, made, Path(scratch))
                 else:
@@ -233,13 +233,13 @@ def _write_atomically(path: Path, text: str) -> None:
     fresh.rename(path)
 
 
-def _elapsed(since: float) -> str:
+def elapsed(since: float) -> str:
     minutes, seconds = divmod(int(time.monotonic() - since), 60)
     return f"{minutes}:{seconds:02d}"
 
 
 @contextmanager
-def _lock(folder: Path, say: Say) -> Iterator[None]:
+def lock(folder: Path, say: Say) -> Iterator[None]:
     """One tool build at a time per cache: a second checkout waits, says so, and then finds everything built."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as handle:
@@ -247,7 +247,7 @@ def _lock(folder: Path, say: Say) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say("  another run builds the programs for the same cache: waiting for it")
-            with _ticking(say, "still waiting", time.monotonic()):
+            with ticking(say, "still waiting", time.monotonic()):
                 fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -259,13 +259,13 @@ def _forget_unfinished(cache: Path) -> None:
 
 
 @contextmanager
-def _ticking(say: Say, what: str, started: float) -> Iterator[None]:
+def ticking(say: Say, what: str, started: float) -> Iterator[None]:
     """Says every half a minute that the work goes on."""
     over = threading.Event()
 
     def tick() -> None:
         while not over.wait(PROGRESS_EVERY_S):
-            say(f"        {what} ({_elapsed(started)})")
+            say(f"        {what} ({elapsed(started)})")
 
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()

@@ -15,6 +15,7 @@ from rehearsal.kubelet.agent import Agent, Watches
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.events import Events
+from rehearsal.kubelet.room import PART, Room, available
 from rehearsal.kubelet.server import Server
 from rehearsal.kubelet.tokens import Tokens
 
@@ -33,6 +34,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kubelet-port", type=int, required=True)
     parser.add_argument("--pods-bridge", required=True)
     parser.add_argument("--gateway", default=None, help="the pods' gateway; else the bridge's own address")
+    parser.add_argument("--name-server", default=None, help="the cluster's DNS; else the gateway")
     parser.add_argument("--service-host", required=True, help="KUBERNETES_SERVICE_HOST of every container")
     parser.add_argument("--service-port", type=int, required=True)
     parser.add_argument("--serving-cert", required=True)
@@ -73,6 +75,7 @@ def main() -> None:
     held = lock(state)
     client = Client(options.kubeconfig)
     watches = Watches(client)
+    outside = gateway(options)
     context = Context(
         client=client,
         events=Events(client),
@@ -80,10 +83,12 @@ def main() -> None:
         table=table.load(options.images),
         state=state,
         bridge=options.pods_bridge,
-        gateway=gateway(options),
+        gateway=outside,
         service_host=options.service_host,
         service_port=options.service_port,
+        name_server=str(outside.ip) if options.name_server is None else options.name_server,
         backoff_scale=options.backoff_scale,
+        room=Room(available() * PART),
         find=watches.find,
         node=watches.node,
         pod_addresses=watches.pod_addresses,

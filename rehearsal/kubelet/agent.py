@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from rehearsal.kubelet import payload, sandbox, table
+from rehearsal.kubelet import payload, sandbox, table, volumes
 from rehearsal.kubelet.client import ApiError, Client
 from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.process import marked
@@ -100,6 +100,7 @@ class Agent:
             uid = folder.name.rsplit("_", 1)[-1]
             if uid not in uids:
                 sandbox.disconnect(uid)
+                volumes.release(folder / "volumes")
                 shutil.rmtree(folder, ignore_errors=True)
         for name in sandbox.stray_interfaces(self.context.bridge, uids):
             sandbox.remove_interface(name)

@@ -11,6 +11,7 @@ from typing import Any
 
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.events import Events
+from rehearsal.kubelet.room import Room
 from rehearsal.kubelet.table import Image
 from rehearsal.kubelet.tokens import Tokens
 
@@ -28,7 +29,10 @@ class Context:
     gateway: ipaddress.IPv4Interface
     service_host: str
     service_port: int
+    name_server: str
+    """The address of the cluster's DNS."""
     backoff_scale: float
+    room: Room
     find: Callable[[str, str, str], Object | None]
     """(kind, namespace, name) -> a ConfigMap or Secret."""
     node: Callable[[str], Object | None]

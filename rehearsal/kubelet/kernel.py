@@ -60,6 +60,10 @@ def bind(source: str, target: str, read_only: bool) -> None:
         make_read_only(target)
 
 
+def unmount(target: str) -> None:
+    _checked(_libc.umount2(os.fsencode(target), _MNT_DETACH), f"umount {target}")
+
+
 def change_root(root: str) -> None:
     """Makes `root`, which is a mount, the root of this mount namespace, and lets go of the old one."""
     os.chdir(root)

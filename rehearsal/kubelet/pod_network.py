@@ -1,4 +1,8 @@
-"""The network of one pod: its address, written down so that it outlives the agent, and the process that holds it."""
+"""The network of one pod: its address, written down so that it outlives the agent, and the process that holds it.
+
+A `hostNetwork` pod has one of its own too: all nodes of a rehearsal share one network, in which two such pods could not both have
+the same port, as they can on two nodes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.kubelet import sandbox
-from rehearsal.kubelet.context import Context, node_address
+from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.process import MARK
 
 FILE = "sandbox.json"
@@ -31,21 +35,18 @@ class PodNetwork:
 
     def __init__(self, context: Context, folder: Path, pod: dict[str, Any]) -> None:
         self.context, self.folder, self.uid = context, folder, pod["metadata"]["uid"]
-        self.host = bool(pod["spec"].get("hostNetwork"))
         self.node = str(pod["spec"].get("nodeName", ""))
         self.holder: subprocess.Popen[bytes] | None = None
         self.address = ""
 
     @property
     def up(self) -> bool:
-        if self.host:
-            return self.address != ""
         return self.holder is not None and self.holder.poll() is None
 
     @property
     def pid(self) -> int | None:
-        """The process whose network the containers join; None for the machine's own."""
-        return None if self.host or self.holder is None else self.holder.pid
+        """The process whose network the containers join."""
+        return None if self.holder is None else self.holder.pid
 
     def ensure(self) -> None:
         """Raises SandboxError."""
@@ -54,9 +55,6 @@ class PodNetwork:
         node = self.context.node(self.node)
         if node is None:
             raise sandbox.SandboxError(f"node {self.node} is not there")
-        if self.host:
-            self.address = node_address(node)
-            return
         self.address = self._choose(node)
         holder = sandbox.hold({MARK: str(self.context.state)})
         try:
@@ -102,7 +100,6 @@ class PodNetwork:
             self.holder.kill()
             self.holder.wait()
             self.holder = None
-        if not self.host:
-            sandbox.disconnect(self.uid)
+        sandbox.disconnect(self.uid)
         with contextlib.suppress(FileNotFoundError):
             (self.folder / FILE).unlink()

@@ -71,6 +71,7 @@ def _bound(folder: str) -> bool:
 def _devices() -> None:
     """Devices are bound from the machine's, because a user namespace may not make any."""
     os.makedirs(f"{STAGING}/dev/shm", exist_ok=True)
+    os.chmod(f"{STAGING}/dev/shm", 0o1777)
     for name in DEVICES:
         if os.path.exists(f"/dev/{name}"):
             place(f"/dev/{name}", f"/dev/{name}", read_only=False)

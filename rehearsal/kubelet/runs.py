@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubelet import decide, etc, records, table, volumes
+from rehearsal.kubelet import decide, etc, records, table, tpu, volumes
 from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.downward import Surroundings
 from rehearsal.kubelet.expansion import expand
@@ -22,6 +22,8 @@ from rehearsal.kubelet.variables import environment, hostname
 KEPT_RUNS = 3
 START_TIMEOUT_S = 20.0
 DEFAULT_GRACE_S = 30
+WRITABLE = "/tmp"
+"""HOME in a root of the machine's own files, which are read-only but for this."""
 
 
 class Runs:
@@ -81,13 +83,18 @@ class Runs:
         assert image is not None, "only pods whose images are in the table come here"
         pod, folder = self.pod, self.folder / container["name"]
         known = environment(pod, container, around, self.lookup, self.context.service_host, self.context.service_port)
+        if not image.static:
+            known.setdefault("HOME", WRITABLE)
+        known |= {**tpu.variables(container), **image.environment}
         command, args = ([expand(word, known) for word in container.get(key) or []] for key in ("command", "args"))
-        binds = etc.write(self.folder / "etc", pod, hostname(pod), around.pod_ip, image.static)
+        binds = etc.write(self.folder / "etc", pod, around.pod_ip, self.context.name_server, image.static)
+        binds += [(path, path, True) for path in image.show]
         binds += volumes.binds(pod, container, self.folder / "volumes", known)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "termination-log").write_text("")
         message_path = container.get("terminationMessagePath") or "/dev/termination-log"
-        binds += [(str(folder / "termination-log"), message_path, False), (image.program, image.entrypoint[0], True)]
+        binds += [(str(folder / "termination-log"), message_path, False)]
+        binds += [(image.program, image.entrypoint[0], True)] if image.program is not None else []
         return Launch(
             argv=table.argv(image, command, args),
             env=known,

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from rehearsal.kubelet import quantity
 
 Pod = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Image:
-    """One row: images that `match` is found in run `program`, which stands at the first word of `entrypoint`."""
+    """One row: images that `match` is found in run `program`, which stands at the first word of `entrypoint`.
+
+    Without a program all that is run is found in the machine's own files. `show` are folders that a container sees, read-only, at
+    the place where they are; `environment` wins over the pod's own; `memory` is what a container takes of this machine's, in bytes.
+    """
 
     match: str
-    program: str
+    program: str | None
     entrypoint: tuple[str, ...]
     static: bool = True
     replace_command: bool = False
+    cmd: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    memory: float = 0.0
 
 
 class TableError(Exception):
@@ -30,27 +40,32 @@ class TableError(Exception):
 
 def parse(content: dict[str, Any]) -> list[Image]:
     """The rows of a table that was read from YAML. Raises TableError."""
-    rows = []
-    for number, row in enumerate(content.get("images") or []):
-        missing = {"match", "program", "entrypoint"} - row.keys()
-        if missing:
-            raise TableError(f"image table, row {number}: {', '.join(sorted(missing))} missing")
-        rootfs = row.get("rootfs", "static")
-        if rootfs not in ("static", "host"):
-            raise TableError(f"image table, row {number}: rootfs is {rootfs!r}, wanted static or host")
-        try:
-            re.compile(row["match"])
-        except re.error as error:
-            raise TableError(
-                f"image table, row {number}: {row['match']!r} is no regular expression: {error}"
-            ) from error
-        entrypoint = tuple(str(word) for word in row["entrypoint"])
-        if not entrypoint:
-            raise TableError(f"image table, row {number}: entrypoint is empty")
-        rows.append(
-            Image(row["match"], row["program"], entrypoint, rootfs == "static", bool(row.get("replaceCommand", False)))
-        )
-    return rows
+    return [_row(number, row) for number, row in enumerate(content.get("images") or [])]
+
+
+def _row(number: int, row: dict[str, Any]) -> Image:
+    where = f"image table, row {number}"
+    rootfs = row.get("rootfs", "static")
+    if rootfs not in ("static", "host"):
+        raise TableError(f"{where}: rootfs is {rootfs!r}, wanted static or host")
+    missing = {"match", "entrypoint", *(["program"] if rootfs == "static" else [])} - row.keys()
+    if missing:
+        raise TableError(f"{where}: {', '.join(sorted(missing))} missing")
+    try:
+        re.compile(row["match"])
+        memory = quantity.parse(str(row.get("memory", 0)))
+    except re.error as error:
+        raise TableError(f"{where}: {row['match']!r} is no regular expression: {error}") from error
+    except ValueError as error:
+        raise TableError(f"{where}: memory is {error}") from error
+    entrypoint, cmd, show = (tuple(map(str, row.get(key) or [])) for key in ("entrypoint", "cmd", "show"))
+    if not entrypoint and ("program" in row or not cmd):
+        raise TableError(f"{where}: entrypoint is empty")
+    variables = {str(name): str(value) for name, value in (row.get("environment") or {}).items()}
+    return Image(
+        row["match"], row.get("program"), entrypoint, rootfs == "static", bool(row.get("replaceCommand", False)),
+        cmd, show, variables, float(memory),
+    )  # fmt: skip
 
 
 def load(path: Path) -> list[Image]:
@@ -72,13 +87,19 @@ def runs_here(pod: Pod, table: Sequence[Image]) -> bool:
     return all(image_for(container["image"], table) for container in containers(pod))
 
 
+def memory(pod: Pod, table: Sequence[Image]) -> float:
+    """What the pod takes of this machine's memory, in bytes."""
+    images = (image_for(container["image"], table) for container in containers(pod))
+    return sum(image.memory for image in images if image is not None)
+
+
 def argv(image: Image, command: Sequence[str], args: Sequence[str]) -> list[str]:
-    """The words to run: `command` replaces the image's entrypoint, and `args` its (here empty) default arguments.
+    """The words to run: `command` replaces the image's entrypoint and its default arguments, `args` the latter only.
 
     With `replaceCommand` the first word of the pod's own command gives way to the program's place in the table.
     """
     if not command:
-        return [*image.entrypoint, *args]
+        return [*image.entrypoint, *(args or image.cmd)]
     if image.replace_command:
         return [image.entrypoint[0], *command[1:], *args]
     return [*command, *args]

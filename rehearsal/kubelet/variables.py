@@ -46,8 +46,11 @@ def environment(
 
 
 def hostname(pod: Pod) -> str:
-    """What a pod calls itself; the kernel allows 63 characters."""
-    return str(pod["spec"].get("hostname") or pod["metadata"]["name"])[:63].rstrip("-.")
+    """What a pod calls itself: its node's name on the node's own network; the kernel allows 63 characters."""
+    spec = pod["spec"]
+    if spec.get("hostNetwork"):
+        return str(spec["nodeName"])[:63].rstrip("-.")
+    return str(spec.get("hostname") or pod["metadata"]["name"])[:63].rstrip("-.")
 
 
 def _from_source(source: Mapping[str, Any], lookup: Lookup) -> dict[str, str]:

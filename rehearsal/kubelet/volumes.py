@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubelet import writer
+from rehearsal.kubelet import kernel, quantity, writer
 from rehearsal.kubelet.downward import FieldError, Surroundings
 from rehearsal.kubelet.expansion import expand
 from rehearsal.kubelet.payload import WRITTEN, MountError, Token, payload
@@ -27,13 +27,28 @@ def prepare(pod: Pod, folder: Path, around: Surroundings, lookup: Lookup, token:
             except (MountError, FieldError, writer.PathError) as error:
                 raise MountError(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}') from error
         elif "emptyDir" in volume:
-            if not target.is_dir():
-                target.mkdir(parents=True)
-                target.chmod(0o777)
+            _empty(target, volume["emptyDir"])
         else:
             kinds = ", ".join(key for key in volume if key != "name")
             raise MountError(f'volume "{volume["name"]}": volumes of kind {kinds} are not offered in a rehearsal')
     return changed
+
+
+def _empty(target: Path, source: Mapping[str, Any]) -> None:
+    """A folder, or a file system in memory, which is one of the agent's own mounts until the pod's end."""
+    if not target.is_dir():
+        target.mkdir(parents=True)
+        target.chmod(0o777)
+    if source.get("medium") == "Memory" and not target.is_mount():
+        limit = f",size={int(quantity.parse(str(source['sizeLimit'])))}" if source.get("sizeLimit") else ""
+        kernel.mount("tmpfs", str(target), "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0777{limit}")
+
+
+def release(folder: Path) -> None:
+    """Undoes the mounts among the volumes below `folder`, whose pod has ended."""
+    for target in folder.iterdir() if folder.is_dir() else ():
+        if target.is_mount():
+            kernel.unmount(str(target))
 
 
 def binds(

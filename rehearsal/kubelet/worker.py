@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rehearsal.kubelet import decide, payload, volumes
+from rehearsal.kubelet import decide, payload, table, volumes
 from rehearsal.kubelet.client import ApiError
 from rehearsal.kubelet.context import Context, node_address, pod_folder
 from rehearsal.kubelet.downward import FieldError, Surroundings
@@ -106,8 +106,16 @@ class Worker(threading.Thread):
         self._report()
 
     def _surroundings(self) -> Surroundings | None:
-        """Network and volumes; None when they cannot be had yet, which an event then tells."""
+        """Memory, network and volumes; None when they cannot be had yet, which an event then tells."""
         say = self.context.events.say
+        if not self.context.room.take(self.pod, table.memory(self.pod, self.context.table)):
+            say(
+                self.pod,
+                "Warning",
+                "NoMemory",
+                "The rehearsal's machine has no memory for another job: it waits for one to end",
+            )
+            return None
         try:
             self.network.ensure()
         except SandboxError as error:
@@ -156,6 +164,7 @@ class Worker(threading.Thread):
         """The pod has run to its end: its sidecars stop, its network goes, its logs and status stay."""
         self._stop_all(self.runs.grace)
         self.network.remove()
+        self.context.room.leave(self.uid)
         self.phase = phase
 
     def _stop_all(self, grace: Callable[[], float]) -> None:
@@ -183,6 +192,8 @@ class Worker(threading.Thread):
         self._stop_all(self._grace)
         self.network.remove()
         self.context.tokens.forget(self.uid)
+        self.context.room.leave(self.uid)
+        volumes.release(self.folder / "volumes")
         if not self.removed:
             if self.phase is None:
                 endings = [self.runs.records[container["name"]].ended for container in self.pod["spec"]["containers"]]

@@ -19,19 +19,22 @@ from typing import Any
 
 import yaml
 
+from rehearsal.dns import corefile
+from rehearsal.images import default_table
 from rehearsal.kubelet.client import ApiError, Client
+from rehearsal.layout import Layout
 from rehearsal.network import ClusterNetwork, prepare_sandbox
 from rehearsal.pki import Authority, signing_key
-from tests.kubelet import scenario
+from tests.kubelet import scenario, training
 
 NETWORK = ClusterNetwork(0)
 TABLE = [{"match": "(^|/)shell:", "program": "/bin/sh", "entrypoint": ["/entry"], "rootfs": "host"}]
 WAIT_S = 20.0
 
 
-def until(check: Callable[[], Any], what: str) -> Any:
+def until(check: Callable[[], Any], what: str, seconds: float = WAIT_S) -> Any:
     """The first answer that is true. Raises AssertionError when none comes in time."""
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
             found = check()
@@ -40,7 +43,7 @@ def until(check: Callable[[], Any], what: str) -> Any:
         if found:
             return found
         time.sleep(0.1)
-    raise AssertionError(f"waited {WAIT_S:.0f} s for {what}")
+    raise AssertionError(f"waited {seconds:.0f} s for {what}")
 
 
 class Cluster:
@@ -75,7 +78,8 @@ class Cluster:
         contexts = [{"name": "x", "context": {"cluster": "x", "user": "x"}}]
         config = {"clusters": names, "users": users, "contexts": contexts, "current-context": "x"}
         self.kubeconfig.write_text(yaml.safe_dump(config))
-        (self.home / "images.yaml").write_text(yaml.safe_dump({"images": TABLE}))
+        rows = [*TABLE, *default_table(Layout.default())["images"]]
+        (self.home / "images.yaml").write_text(yaml.safe_dump({"images": rows}))
         self.client = Client(self.kubeconfig)
         until(lambda: self.client.request("GET", "/api/v1/namespaces/default"), "the API server")
 
@@ -103,6 +107,14 @@ class Cluster:
     def _start(self, program: str, *words: str) -> None:
         with open(self.home / f"{program}.log", "ab") as log:
             self.others.append(subprocess.Popen([self.programs / program, *words], stdout=log, stderr=log))
+
+    def start_controllers(self) -> None:
+        """What makes a Job's pods and the addresses of Services, and the DNS that tells them."""
+        path = self.home / "Corefile"
+        path.write_text(corefile(NETWORK.bridge_address.split("/")[0], self.kubeconfig))
+        self._start("coredns", "-conf", str(path))
+        words = ("--leader-elect=false", "--controllers=job-controller,endpointslice-controller", "--secure-port=0")
+        self._start("kube-controller-manager", f"--kubeconfig={self.kubeconfig}", *words)
 
     def start_agent(self) -> None:
         words = ["--kubeconfig", self.kubeconfig, "--images", self.home / "images.yaml", "--state", self.state]
@@ -154,8 +166,8 @@ class Cluster:
 def main() -> None:
     cluster = Cluster(Path(sys.argv[1]), Path(sys.argv[2]))
     cluster.start()
-    seen = scenario.play(cluster)
-    print(json.dumps(seen))
+    play = {"life": scenario.play, "training": training.play}[sys.argv[3]]
+    print(json.dumps(play(cluster)))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def shell(name: str, script: str, image: str = "shell:1", **spec: Any) -> dict[s
     return {"metadata": {"name": name}, "spec": {"nodeName": "n1", "containers": [container], **spec}}
 
 
-def prepare(cluster: Any, python: str) -> None:
+def ground(cluster: Any) -> None:
     """A node, and what the controller manager would make in a namespace."""
     post = cluster.client.request
     post("POST", "/api/v1/namespaces", {"metadata": {"name": "t"}})
@@ -76,8 +76,15 @@ def prepare(cluster: Any, python: str) -> None:
     }
     post("POST", "/api/v1/nodes", node)
     post("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "default"}})
-    for name, data in (("kube-root-ca.crt", {"ca.crt": "x"}), ("code", {"serve.py": SERVE})):
-        post("POST", "/api/v1/namespaces/t/configmaps", {"metadata": {"name": name}, "data": data})
+    ca = {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "x"}}
+    post("POST", "/api/v1/namespaces/t/configmaps", ca)
+
+
+def prepare(cluster: Any, python: str) -> None:
+    """The pods, and what one of them runs."""
+    ground(cluster)
+    post = cluster.client.request
+    post("POST", "/api/v1/namespaces/t/configmaps", {"metadata": {"name": "code"}, "data": {"serve.py": SERVE}})
     for pod in (
         server(python),
         shell("once", "echo first; echo second; exit 3", restartPolicy="Never"),

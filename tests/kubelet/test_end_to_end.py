@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rehearsal import python_images
+from rehearsal.images import PODS
 from rehearsal.layout import CHECKOUT, Layout
 
 pytestmark = pytest.mark.rehearsal
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 NAMESPACES = [
     "--user",
     "--map-root-user",
@@ -26,23 +29,35 @@ NAMESPACES = [
 ]
 
 
-def test_pods_live_and_end_as_on_a_real_node(tmp_path: Path) -> None:
-    programs = Layout.default().bin
-    if not (programs / "kube-apiserver").exists():
+@pytest.fixture
+def programs() -> Path:
+    found = Layout.default().bin
+    if not (found / "coredns").exists():
         pytest.skip("the rehearsal's programs are not built")
+    return found
+
+
+def played(scenario: str, home: Path, programs: Path, **settings: str) -> tuple[dict[str, Any], str]:
+    """(What a scenario saw, the agent's log)."""
     command = ["unshare", *NAMESPACES, "--propagation", "private", "--", sys.executable, "-m", "tests.kubelet.cluster"]
     done = subprocess.run(
-        [*command, str(tmp_path), str(programs)],
+        [*command, str(home), str(programs), scenario],
         cwd=CHECKOUT,
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT), **settings},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
         check=False,
     )
-    agent = tmp_path / "kubelet.log"
-    assert done.returncode == 0, done.stderr + (agent.read_text() if agent.exists() else "")
-    seen = json.loads(done.stdout.splitlines()[-1])
+    log = home / "kubelet.log"
+    agent = log.read_text() if log.exists() else ""
+    assert done.returncode == 0, done.stderr + agent
+    assert "Traceback" not in agent
+    return json.loads(done.stdout.splitlines()[-1]), agent
+
+
+def test_pods_live_and_end_as_on_a_real_node(tmp_path: Path, programs: Path) -> None:
+    seen, _ = played("life", tmp_path, programs)
     assert seen["once"] == [3, "second\n"]
     assert seen["crash"] == [1, "again\n"]
     assert seen["played"][0] is False
@@ -56,4 +71,13 @@ def test_pods_live_and_end_as_on_a_real_node(tmp_path: Path) -> None:
     assert {"Started", "Killing", "BackOff", "Unhealthy", "FailedMount"} <= set(seen["events"])
     assert seen["left"]
     assert seen["folders"] == 0
-    assert "Traceback" not in agent.read_text()
+
+
+def test_two_hosts_train_together(tmp_path: Path, programs: Path) -> None:
+    python_images.ensure(Layout.default())
+    seen, _ = played("training", tmp_path, programs, **{PODS: "real"})
+    assert seen["succeeded"] == 2
+    for number in "01":
+        *before, last = seen["logs"][number].splitlines()
+        assert last == f"train-{number}.train.t.svc.cluster.local 4 8 cpu 8.0"
+        assert not [line for line in before if line.startswith("resolved")]

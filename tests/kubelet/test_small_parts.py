@@ -13,6 +13,7 @@ import pytest
 from rehearsal.kubelet import etc, logs, probes, sandbox
 from rehearsal.kubelet.pod_network import PodNetwork
 from rehearsal.kubelet.process import termination_message
+from tests.kubelet import pods
 
 pytestmark = pytest.mark.unit
 LINES = (
@@ -82,8 +83,8 @@ def test_addresses_are_given_from_the_top_and_never_twice() -> None:
 
 
 def test_hosts() -> None:
-    pod = {"spec": {"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a", "b"]}]}}
-    text = etc.hosts(pod, "p", "10.64.1.9")
+    pod = pods.pod(hostAliases=[{"ip": "10.0.0.1", "hostnames": ["a", "b"]}])
+    text = etc.hosts(pod, "10.64.1.9")
     assert "10.64.1.9\tp\n" in text
     assert text.endswith("10.0.0.1\ta\tb\n")
 
