@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal import toolchain
+from rehearsal import python_home, toolchain
 from rehearsal.layout import Layout
 
 Say = Callable[[str], None]
 WHOLE = ".whole"
 """In an environment that was made to its end."""
-_MADE_BY = "2"
+_MADE_BY = "3"
 """To be raised when the making below changes, so that environments made before are not taken for those of now."""
 
 
@@ -37,7 +37,10 @@ class PythonImage:
     memory_mib: int
 
 
-PYTHON_IMAGES: tuple[PythonImage, ...] = (PythonImage("training", r"(^|/)python:3\.", 700),)
+PYTHON_IMAGES: tuple[PythonImage, ...] = (
+    PythonImage("training", r"(^|/)python:3\.", 700),
+    PythonImage("ray", r"(^|/)rayproject/ray:", 600),
+)
 
 
 def requirements(layout: Layout, image: PythonImage) -> Path:
@@ -72,18 +75,10 @@ def ensure(layout: Layout, say: Say = print, images: Sequence[PythonImage] = PYT
 
 def _make(folder: Path, listed: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    _run(sys.executable, "-m", "venv", str(folder))
-    python = str(folder / "bin" / "python")
-    words = [
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--require-hashes",
-        "--no-deps",
-        "--only-binary=:all:",
-    ]
-    _run(python, "-m", "pip", *words, "-r", str(listed))
-    for packages in folder.glob("lib/python*/site-packages"):
+    python = python_home.make(folder)
+    words = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--only-binary=:all:"]
+    _run(sys.executable, "-m", "pip", "--python", str(python), "install", *words, "--requirement", str(listed))
+    for packages in folder.glob("lib/python*/*-packages"):
         play_libtpu(packages)
     (folder / WHOLE).touch()
 
