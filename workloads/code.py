@@ -29,7 +29,7 @@ class Code:
         """The ConfigMap's name. It changes with the content: a job keeps the program that it was submitted with, restarts
         included."""
         content = "".join(f"{name}\0{text}\0" for name, text in sorted(self.files.items()))
-        return f"{self.package}-code-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return f"{self.package.replace('_', '-')}-code-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     @property
     def folder(self) -> str:
