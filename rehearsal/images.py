@@ -63,6 +63,8 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
         "cmd": ["python3"],
         "rootfs": "host",
         "show": [str(home)],
+        # On nodes of their own in a cluster; here they must leave the managers, which have deadlines, their part of the processors.
+        "nice": 15,
         "memory": f"{image.memory_mib}Mi",
         "environment": {
             "PATH": f"{home / 'bin'}:{PATH}",

@@ -32,6 +32,7 @@ class Launch:
     static: bool
     binds: list[tuple[str, str, bool]]
     network_of: int | None
+    nice: int
 
 
 class Process:

@@ -105,6 +105,7 @@ class Runs:
             static=image.static,
             binds=binds,
             network_of=network.pid,
+            nice=image.nice,
         )
 
     def collect(self) -> None:

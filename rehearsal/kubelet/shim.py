@@ -6,6 +6,7 @@ imports the standard library only, which keeps it small and quick to start.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -47,6 +48,7 @@ def become(spec: dict[str, Any], stdout: int, stderr: int, report: int) -> None:
     try:
         kernel.die_with_parent()
         os.setsid()
+        yield_to_others(spec["nice"])
         kernel.set_hostname(spec["hostname"])
         empty = os.open("/dev/null", os.O_RDONLY)
         for source, target in ((empty, 0), (stdout, 1), (stderr, 2)):
@@ -62,6 +64,16 @@ def become(spec: dict[str, Any], stdout: int, stderr: int, report: int) -> None:
         text = str(error) if isinstance(error, OSError) else "".join(traceback.format_exception(error))
         os.write(report, f"{spec['argv'][0]}: {text}".encode())
     os._exit(CANNOT_RUN)
+
+
+def yield_to_others(nice: int) -> None:
+    """Lowers this process's claim to the processors and, since Linux weighs sessions against each other first, its session's
+    (sched(7): the autogroup feature, which a kernel may lack)."""
+    if nice == 0:
+        return
+    os.setpriority(os.PRIO_PROCESS, 0, nice)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(nice))
 
 
 class Log:

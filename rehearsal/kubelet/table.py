@@ -20,7 +20,8 @@ class Image:
     """One row: images that `match` is found in run `program`, which stands at the first word of `entrypoint`.
 
     Without a program all that is run is found in the machine's own files. `show` are folders that a container sees, read-only, at
-    the place where they are; `environment` wins over the pod's own; `memory` is what a container takes of this machine's, in bytes.
+    the place where they are; `environment` wins over the pod's own; `memory` is what a container takes of this machine's, in
+    bytes, and `nice` how far it stands back for other programs (nice(1)).
     """
 
     match: str
@@ -32,6 +33,7 @@ class Image:
     show: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     memory: float = 0.0
+    nice: int = 0
 
 
 class TableError(Exception):
@@ -64,7 +66,7 @@ def _row(number: int, row: dict[str, Any]) -> Image:
     variables = {str(name): str(value) for name, value in (row.get("environment") or {}).items()}
     return Image(
         row["match"], row.get("program"), entrypoint, rootfs == "static", bool(row.get("replaceCommand", False)),
-        cmd, show, variables, float(memory),
+        cmd, show, variables, float(memory), int(row.get("nice", 0)),
     )  # fmt: skip
 
 

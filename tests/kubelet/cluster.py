@@ -29,7 +29,7 @@ from tests.kubelet import scenario, training
 
 NETWORK = ClusterNetwork(0)
 TABLE = [{"match": "(^|/)shell:", "program": "/bin/sh", "entrypoint": ["/entry"], "rootfs": "host"}]
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 def until(check: Callable[[], Any], what: str, seconds: float = WAIT_S) -> Any:
