@@ -66,6 +66,7 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
         # On nodes of their own in a cluster; here they must leave the managers, which have deadlines, their part of the processors.
         "nice": 15,
         "memory": f"{image.memory_mib}Mi",
+        **({"jobs": max(1, _cores() // image.cores_per_job)} if image.cores_per_job is not None else {}),
         "environment": {
             "PATH": f"{home / 'bin'}:{PATH}",
             "LANG": "C.UTF-8",
@@ -86,6 +87,10 @@ def pods_are_real() -> bool:
     if stated not in ("real", "simulated"):
         raise ValueError(f"{PODS} is {stated!r}: wanted real or simulated")
     return stated == "real"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _memory_mib() -> int:

@@ -30,16 +30,20 @@ _MADE_BY = "3"
 
 @dataclass(frozen=True)
 class PythonImage:
-    """Images that `match` is found in run in the environment `name`; a container of theirs takes about `memory_mib` here."""
+    """Images that `match` is found in run in the environment `name`; a container of theirs takes about `memory_mib` here.
+
+    Of jobs that start many processes, and give up when those are slow, one runs at a time for every `cores_per_job`.
+    """
 
     name: str
     match: str
     memory_mib: int
+    cores_per_job: int | None = None
 
 
 PYTHON_IMAGES: tuple[PythonImage, ...] = (
     PythonImage("training", r"(^|/)python:3\.", 700),
-    PythonImage("ray", r"(^|/)rayproject/ray:", 600),
+    PythonImage("ray", r"(^|/)rayproject/ray:", 900, cores_per_job=2),
 )
 
 
