@@ -21,7 +21,7 @@ class Image:
 
     Without a program all that is run is found in the machine's own files. `show` are folders that a container sees, read-only, at
     the place where they are; `environment` wins over the pod's own; `memory` is what a container takes of this machine's, in
-    bytes, and `nice` how far it stands back for other programs (nice(1)).
+    bytes, `jobs` how many jobs with it run at a time, and `nice` how far it stands back for other programs (nice(1)).
     """
 
     match: str
@@ -67,7 +67,7 @@ def _row(number: int, row: dict[str, Any]) -> Image:
     variables = {str(name): str(value) for name, value in (row.get("environment") or {}).items()}
     return Image(
         row["match"], row.get("program"), entrypoint, rootfs == "static", bool(row.get("replaceCommand", False)),
-        cmd, show, variables, float(memory), int(row.get("nice", 0)),
+        cmd, show, variables, float(memory), int(row["jobs"]) if "jobs" in row else None, int(row.get("nice", 0)),
     )  # fmt: skip
 
 
