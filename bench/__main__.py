@@ -1,7 +1,8 @@
 """`make bench`: measures in a running rehearsal (`make up` first) and prints ratios.
 
 - a warm `make up` against what its jobs themselves run;
-- a first preview of the program against a first preview of the same resources registered bare.
+- a first preview of the program against a first preview of the same resources registered bare;
+- `make preview` of every environment, offline and from nothing, against the loading of Pulumi's packages alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from operations.engine import Engine, OperationError
 from operations.kube import Cluster
+from operations.preview import environments
 from operations.up import plan_of
 from operations.watch import Watcher
 from rehearsal import lifecycle
@@ -27,13 +29,14 @@ from rehearsal.images import read_table
 from rehearsal.layout import CHECKOUT, Layout
 
 ROUNDS = 5
+PACKAGES = ("pulumi_gcp.compute", "pulumi_gcp.container", "pulumi_kubernetes.core.v1")
 BARE = CHECKOUT / "bench" / "bare"
 
 
 def main() -> int:
     layout = Layout.default()
     try:
-        rows = [*up_against_jobs(layout), *preview_against_bare(layout)]
+        rows = [*previews_against_packages(layout), *up_against_jobs(layout), *preview_against_bare(layout)]
     except (OperationError, *KNOWN_ERRORS) as error:
         print(f"error: {error}\n  The benchmark measures a platform that is up: `make up` first.", file=sys.stderr)
         return 1
@@ -41,6 +44,19 @@ def main() -> int:
     for text, value in rows:
         print(f"{text:<{width}}  {value}")
     return 0
+
+
+def previews_against_packages(layout: Layout) -> list[tuple[str, str]]:
+    """Whole offline previews, one after the other. What they are measured by is what no preview can do without: a Python that
+    loads the packages of Pulumi's that the program uses."""
+    load = [sys.executable, "-W", "ignore", "-c", f"import {', '.join(PACKAGES)}"]
+    packages = statistics.median(timed(lambda: subprocess.run(load, check=True)) for _ in range(ROUNDS))
+    rows = [(f"loading {', '.join(PACKAGES)}", f"{packages:.2f} s")]
+    for name in environments(layout):
+        command = ["make", "preview", f"ENV={name}"]
+        seconds = timed(lambda c=command: subprocess.run(c, cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL))  # type: ignore[misc]
+        rows.append((f"`make preview ENV={name}`, and against that", f"{seconds:.1f} s, {seconds / packages:.1f}"))
+    return rows
 
 
 def up_against_jobs(layout: Layout) -> list[tuple[str, str]]:

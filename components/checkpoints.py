@@ -64,7 +64,7 @@ class Checkpoints(pulumi.ComponentResource):
         found: storage.Bucket = storage.Bucket.get(
             f"{name}-bucket", bucket, opts=child(self, args.services.need("storage"))
         )
-        found.project.apply(lambda of: _of_project(bucket, of, project))
+        found.project.apply(lambda of: must_be_of_project(bucket, of, project))
         return found
 
     def _bucket(self, name: str, args: CheckpointsArgs) -> storage.Bucket:
@@ -88,12 +88,11 @@ class Checkpoints(pulumi.ComponentResource):
         )
 
 
-def _of_project(bucket: str, found: str, wanted: str) -> str:
+def must_be_of_project(bucket: str, found: str, wanted: str) -> None:
     """Raises RunError for a bucket of another project: its number is not that of the project whose clusters the jobs are in."""
     if found != wanted:
         text = f"the bucket {bucket} (checkpoints.existing) is in project {found}, and must be in {wanted}, as the cluster is"
         raise pulumi.RunError(text)
-    return found
 
 
 def principal(number: int, project: str, namespace: str) -> str:

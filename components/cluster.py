@@ -66,7 +66,7 @@ class Cluster(pulumi.ComponentResource):
             name, identity, opts=child(self, args.services.need("container"))
         )
         if settings.checkpoints.wanted:
-            found.addons_config.apply(lambda addons: _must_mount_buckets(addons, settings.cluster.name))
+            found.addons_config.apply(lambda addons: must_mount_buckets(addons, settings.cluster.name))
         return found
 
     def _control_plane(self, name: str, args: ClusterArgs) -> container.Cluster:
@@ -199,11 +199,13 @@ def _cloud_storage_fuse(settings: Settings) -> container.ClusterAddonsConfigGcsF
     return container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
 
 
-def _must_mount_buckets(addons: Any, cluster: str) -> None:
+def must_mount_buckets(addons: Any, cluster: str) -> None:
     """Raises RunError where a cluster of somebody else's has not what mounts the bucket of the checkpoints: its pods would wait
     for their volume for ever."""
-    driver = addons.gcs_fuse_csi_driver_config if addons is not None else None
-    if driver is not None and not driver.enabled:
+    if addons is None:
+        return
+    driver = addons.gcs_fuse_csi_driver_config
+    if driver is None or not driver.enabled:
         raise pulumi.RunError(
             f"the cluster {cluster} (cluster.existing) has no driver for Cloud Storage FUSE, which checkpoints need: have its owner "
             f"run `gcloud container clusters update {cluster} --update-addons GcsFuseCsiDriver=ENABLED`, or remove `checkpoints`"

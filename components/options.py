@@ -18,6 +18,7 @@ def child(
     ignore_changes: Sequence[str] = (),
     replace_on_changes: Sequence[str] = (),
     delete_before_replace: bool | None = None,
+    replacement_trigger: str | None = None,
 ) -> pulumi.ResourceOptions:
     """Options of a child: the parent and what is stated here, and nothing of the parent's own options.
 
@@ -38,4 +39,5 @@ def child(
         ignore_changes=list(ignore_changes) or None,
         replace_on_changes=list(replace_on_changes) or None,
         delete_before_replace=delete_before_replace,
+        replacement_trigger=replacement_trigger,
     )

@@ -11,7 +11,9 @@ from components.cluster import Cluster
 from components.slice_pool import SlicePool
 from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
 from settings.names import is_zone
-from settings.plan import FlavorPlan, Plan
+from settings.plan import FlavorPlan, JobPlan, Plan
+from workloads.checkpoint_volume import checkpoint_address
+from workloads.training_pod import JOB_INDEX, POD_INDEX
 
 
 def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> dict[str, object]:
@@ -52,7 +54,7 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
 def checkpoints_output(plan: Plan) -> dict[str, str]:
     """Each training job's folder in the bucket, by the job's name."""
     folders = {
-        job.name: f"gs://{job.training.bucket}/{job.namespace}/{job.name}"
+        job.name: checkpoint_address(job.training.bucket, job.namespace, job.name)
         for job in plan.jobs
         if job.training is not None and job.training.bucket is not None
     }
@@ -114,10 +116,22 @@ def watch_commands(plan: Plan) -> list[str]:
         selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
         commands.append(f"kubectl get jobsets -n {job.namespace}")
         commands.append(f"kubectl logs -n {job.namespace} -l {selector} --prefix --tail 5")
+        commands += _training_commands(job)
     if plan.ray_jobs:
         ray = plan.ray_jobs[0]
         commands.append(f"kubectl get rayjobs,provisioningrequests -n {ray.namespace}")
         commands.append(f"kubectl logs -n {ray.namespace} job/{ray.name} --tail 20")
+    return commands
+
+
+def _training_commands(job: JobPlan) -> list[str]:
+    """How to follow a training: its first process tells the losses."""
+    if job.training is None:
+        return []
+    first = f"jobset.sigs.k8s.io/jobset-name={job.name},{JOB_INDEX}=0,{POD_INDEX}=0"
+    commands = [f"kubectl logs -n {job.namespace} -l {first} --follow"]
+    if job.training.bucket is not None:
+        commands.append(f"gcloud storage ls {checkpoint_address(job.training.bucket, job.namespace, job.name)}/")
     return commands
 
 

@@ -150,7 +150,7 @@ def pod_files(
 def _code(plan: Plan, namespace: str) -> list[Code]:
     """The packages that jobs of a namespace take from ConfigMaps."""
     ray = [job for job in plan.ray_jobs if job.namespace == namespace]
-    trainings = [job.training for job in (*plan.jobs, *ray) if job.namespace == namespace]
+    trainings = [job.training for job in plan.jobs if job.namespace == namespace] + [job.training for job in ray]
     trains = any(training is not None and not training.code_in_image for training in trainings)
     return [*([training_code()] if trains else []), *([ray_code()] if ray else [])]
 
@@ -181,5 +181,6 @@ def submit_jobs(
         args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
     for ray in plan.ray_jobs:
-        ray_args = RayTrainingJobArgs(ray, submission("RayJob", ray, controllers.kueue.gate))
+        gate = submission("RayJob", ray, controllers.kueue.gate)
+        ray_args = RayTrainingJobArgs(ray, gate, plan.settings.ray.operator)
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

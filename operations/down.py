@@ -38,8 +38,10 @@ def run(layout: Layout) -> int:
         mend(layout, resources, print)
         refuse_foreign(layout, resources)
         print("2/3  pulumi destroy", flush=True)
-        # With a refresh: what a failed run or somebody else has removed already is no reason to fail.
-        engine.run("destroy", "--refresh", "--yes", "--skip-preview")
+        # What a failed run or somebody else has removed already is no reason to fail. By itself and without a word: what the
+        # engine says of a refresh is about its state, and nothing that the user has asked for.
+        engine.run("refresh", "--yes", "--skip-preview", quiet=True)
+        engine.run("destroy", "--yes", "--skip-preview")
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     found, before = given.present(layout), given.remembered(layout)

@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ import yaml
 from operations.comment import comment
 from operations.comparison import Comparison, differences
 from operations.engine import LAST_LINES, OperationError
+from operations.existing import make_existing
 from operations.preview_report import comparison_lines, cost_lines, report
 from operations.up import plan_of
 from policies import check
@@ -33,8 +36,11 @@ from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.layout import Layout
 from rehearsal.toolchain import Toolchain
 from settings.cost import Cost, cost_of
+from settings.plan import Plan
 
 PROJECT_FILE = "Pulumi.yaml"
+Shown = dict[str, Any]
+"""What `pulumi preview --json` prints."""
 
 
 def main() -> int:
@@ -68,24 +74,23 @@ def run(
 ) -> int:
     """Prints the report; 0 unless a policy that must hold does not."""
     known(layout, environment)
-    plan = plan_of(layout, environment, charts=False)
-    if plan.settings.cluster.existing:
-        raise OperationError(
-            f"{environment} moves into the existing cluster {plan.settings.cluster.name}, and a preview from nothing has none\n"
-            "  Preview it where the cluster is: pulumi preview"
-        )
+    plan_of(layout, environment, charts=False)  # its faults, before anything is built
     Toolchain(layout).ensure()
     plan = plan_of(layout, environment)
-    shown = preview(layout, environment)
-    compared = comparison(layout, base, environment, shown) if base is not None else None
+    with revision(layout, base) as earlier:
+        sources = [layout.checkout, *([earlier.checkout] if earlier is not None else [])]
+        found = previews(layout, environment, sources, plan)
+        against = compared(base, environment, earlier, found) if base is not None and earlier is not None else None
+        before = (
+            _cost_before(earlier, environment)
+            if earlier is not None and against is not None and not against.why
+            else None
+        )
+    shown = _certain(found[0])
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
-    against = compared[0] if compared is not None else None
-    policies, cost = (
-        check.report(shown, environment),
-        list(cost_lines(cost_of(plan), compared[1] if compared else None)),
-    )
-    said = ["", f"against {base}", *(f"  {line}" for line in comparison_lines(against))] if against else []
+    policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan), before))
+    said = ["", f"against {base}", *(f"  {line}" for line in comparison_lines(against))] if against is not None else []
     verdict = ["", "policies", *(f"  {line}" for line in policies.lines())]
     print("\n".join([*report(environment, plan, shown, cost), *said, *verdict]))
     for comment_file in comment_files:
@@ -95,25 +100,31 @@ def run(
     return 0 if policies.holds else check.VIOLATED
 
 
-def comparison(layout: Layout, base: str, environment: str, shown: Mapping[str, Any]) -> tuple[Comparison, Cost | None]:
-    """What differs from the program and the stack file of another revision, and what that one costs: None where this
-    program cannot read its stack file."""
-    with tempfile.TemporaryDirectory(prefix="revision-") as name:
-        folder = Path(name)
-        _unpack(layout.checkout, base, folder)
-        if environment not in environments(Layout(layout.root, folder)):
-            return Comparison(base, why=f"there is no {environment} yet"), None
+@contextmanager
+def revision(layout: Layout, name: str | None) -> Iterator[Layout | None]:
+    """Another revision of the checkout in a folder of its own, for as long as a `with` lasts; None where none is named."""
+    if name is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="revision-") as folder:
+        _unpack(layout.checkout, name, Path(folder))
         # Charts that a stack file names by a folder are the same ones.
-        (folder / layout.root.name).symlink_to(layout.root)
-        try:
-            earlier = preview(layout, environment, folder)
-        except OperationError as error:
-            return Comparison(base, why=f"nothing to compare, as {environment} has no preview there: {error}"), None
-        cost = _cost_before(Layout(layout.root, folder), environment)
-    return Comparison(base, differences(earlier["steps"], shown["steps"])), cost
+        (Path(folder) / layout.root.name).symlink_to(layout.root)
+        yield Layout(layout.root, Path(folder))
+
+
+def compared(base: str, environment: str, earlier: Layout, found: Sequence[Shown | OperationError]) -> Comparison:
+    """What differs between the previews of this revision and of the `earlier` one. Raises OperationError if this one has none."""
+    now, then = _certain(found[0]), found[1]
+    if environment not in environments(earlier):
+        return Comparison(base, why=f"there is no {environment} yet")
+    if isinstance(then, OperationError):
+        return Comparison(base, why=f"nothing to compare, as {environment} has no preview there: {then}")
+    return Comparison(base, differences(then["steps"], now["steps"]))
 
 
 def _cost_before(there: Layout, environment: str) -> Cost | None:
+    """None where this program cannot read the other revision's stack file."""
     try:
         return cost_of(plan_of(there, environment))
     except OperationError:
@@ -143,18 +154,41 @@ def known(layout: Layout, environment: str) -> None:
         raise OperationError(f"there is no Pulumi.{environment}.yaml; environments: {', '.join(there)}")
 
 
-def preview(layout: Layout, environment: str, program: Path | None = None) -> dict[str, Any]:
-    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there.
+def preview(layout: Layout, environment: str) -> Shown:
+    """The engine's preview of an environment as `pulumi preview --json` prints it. The programs of `layout` must be there."""
+    return _certain(previews(layout, environment, [layout.checkout], plan_of(layout, environment))[0])
 
-    `program` is a folder with another revision of the program and its stack files; the rehearsal stays this one.
-    """
-    source = program if program is not None else layout.checkout
-    with aside(layout) as rehearsal, tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
-        own = _project(source, environment, Path(folder))
-        _pulumi(rehearsal, "stack", "init", environment, "--cwd", folder)
-        flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(source))
-        shown: dict[str, Any] = json.loads(_pulumi(rehearsal, "preview", "--json", *flags))
-        return shown
+
+def previews(layout: Layout, environment: str, sources: Sequence[Path], plan: Plan) -> list[Shown | OperationError]:
+    """Previews of several revisions of the program with their stack files, side by side: each takes little more than one core.
+    The rehearsal, one for all, stays this one. The cluster that the `plan` may move into is there."""
+    with aside(layout) as rehearsal, ThreadPoolExecutor(len(sources)) as threads:
+        if plan.settings.cluster.existing:
+            lifecycle.await_google(rehearsal)
+            make_existing(rehearsal, plan)
+        return list(threads.map(lambda source: _preview(rehearsal, environment, source), sources))
+
+
+def _preview(rehearsal: Layout, environment: str, source: Path) -> Shown | OperationError:
+    try:
+        with tempfile.TemporaryDirectory(dir=rehearsal.root) as folder:
+            own = _project(source, environment, Path(folder))
+            state = {"PULUMI_BACKEND_URL": f"file://{folder}"}
+            _pulumi(rehearsal, state, "stack", "init", environment, "--cwd", folder)
+            lifecycle.await_google(rehearsal)
+            flags = ("--stack", environment, "--config-file", str(own), "--cwd", str(source))
+            shown: Shown = json.loads(_pulumi(rehearsal, state, "preview", "--json", *flags))
+            return shown
+    except OSError as error:
+        return OperationError(f"{source.name} has no stack file for {environment}: {error}")
+    except OperationError as error:
+        return error
+
+
+def _certain(found: Shown | OperationError) -> Shown:
+    if isinstance(found, OperationError):
+        raise found
+    return found
 
 
 def _project(checkout: Path, environment: str, folder: Path) -> Path:
@@ -167,10 +201,12 @@ def _project(checkout: Path, environment: str, folder: Path) -> Path:
     return folder / name
 
 
-def _pulumi(rehearsal: Layout, *arguments: str) -> str:
+def _pulumi(rehearsal: Layout, state: Mapping[str, str], *arguments: str) -> str:
     """What pulumi prints. Raises OperationError with its last lines."""
     command = ["pulumi", *arguments, "--non-interactive"]
-    done = lifecycle.run_inside(rehearsal, command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = lifecycle.run_inside(
+        rehearsal, command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, extra=state
+    )
     if done.returncode != 0:
         lines = "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
         raise OperationError(f"`pulumi {arguments[0]}` failed: {lines}")

@@ -26,7 +26,7 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     jobs = {job.name: job for job in plan.jobs if _in_turn(plan, job)}
     chips = {name: job.slices * job.shape.chips for name, job in jobs.items()}
     after = {name: [other for other in job.after if other in jobs] for name, job in jobs.items()}
-    flavors = {name: _flavor_of(plan, job.queue, job.namespace, job.shape) for name, job in jobs.items()}
+    flavors = {name: _flavor_of(plan, job) for name, job in jobs.items()}
     made += _turns(after, chips, flavors, by_name)
     for job in plan.ray_jobs:
         made += _ray(plan, job, by_name)
@@ -51,13 +51,12 @@ def _in_turn(plan: Plan, job: JobPlan) -> bool:
     """Whether a job's turn follows from its order and the quota alone: not where it can fall to another flavor, borrow or
     be lent, evict or be evicted."""
     queue = queue_of(plan, job.queue, job.namespace)
-    alike = [flavor for flavor in queue.flavors if flavor.shape == job.shape]
-    return len(alike) == 1 and queue.cohort is None and queue.preemption is None
+    return len(job.flavors) == 1 and queue.cohort is None and queue.preemption is None
 
 
-def _flavor_of(plan: Plan, queue: str, namespace: str, shape: object) -> FlavorPlan:
-    found = queue_of(plan, queue, namespace)
-    return next(flavor for flavor in found.flavors if flavor.shape == shape)
+def _flavor_of(plan: Plan, job: JobPlan) -> FlavorPlan:
+    found = queue_of(plan, job.queue, job.namespace)
+    return next(flavor for flavor in found.flavors if flavor.name == job.flavors[0])
 
 
 def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
@@ -171,7 +170,7 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
     flavor = _promised(plan, job, line)
     if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
-    letter = "ABCDEFGH"[[f.name for f in _with_chips(plan, job)].index(flavor.name)]
+    letter = _letter([f.name for f in _with_chips(plan, job)].index(flavor.name))
     # Autopilot's pools have no names beforehand.
     on = f", on {' or '.join(flavor.pools)}" if flavor.pools else ""
     there = set(line.pools) <= set(flavor.pools) if flavor.pools else True
@@ -189,6 +188,15 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
         text = f"{job.name}: the nodes came when it had its quota, not before"
         made.append(Promise(text, came if seen(line) else None))
     return made
+
+
+def _letter(index: int) -> str:
+    """A, B, ... Z, AA, AB, ... as columns of a table are called."""
+    letters = ""
+    while index >= 0:
+        letters = chr(ord("A") + index % 26) + letters
+        index = index // 26 - 1
+    return letters
 
 
 def _promised(plan: Plan, job: RayJobPlan, line: JobLine) -> FlavorPlan | None:

@@ -69,6 +69,8 @@ class JobLine:
     slice_ends: tuple[datetime, ...] = ()
     """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
     request: Request | None = None
+    refusals: tuple[str, ...] = ()
+    """ProvisioningRequests that have failed, each with Google's words: the job may run elsewhere since."""
     said: Said | None = None
     """What its programs have told in their logs; None while it runs, and where its pods are played."""
 
@@ -191,35 +193,6 @@ def _pod_end(pod: Object) -> datetime | None:
     return max(known) if known and len(known) == len(ends) else None
 
 
-def free_chips(queue: Object) -> dict[str, tuple[int, int]]:
-    """(free, all) chips of each flavor of a ClusterQueue that has some."""
-    quota = {
-        flavor["name"]: int(resource["nominalQuota"])
-        for group in queue["spec"]["resourceGroups"]
-        for flavor in group["flavors"]
-        for resource in flavor["resources"]
-        if resource["name"] == TPU
-    }
-    used = {
-        flavor["name"]: int(resource.get("total", 0))
-        for flavor in queue.get("status", {}).get("flavorsReservation", [])
-        for resource in flavor["resources"]
-        if resource["name"] == TPU
-    }
-    return {name: (chips - used.get(name, 0), chips) for name, chips in quota.items() if chips}
-
-
-def with_room(line: JobLine, chips: int, free: Mapping[str, tuple[int, int]]) -> JobLine:
-    """A row that waits for quota, with the reason in numbers. Kueue's own message may name another pod set's flavors: it
-    tells the last of several tries."""
-    if line.reserved or line.finished or line.deactivated or not line.queued:
-        return line
-    if any(left >= chips for left, _ in free.values()):
-        return line
-    shown = ", ".join(f"{name} {left} of {all_}" for name, (left, all_) in free.items())
-    return replace(line, note=f"it waits for {chips} chips; free are: {shown}")
-
-
 def request_of(found: Object) -> Request:
     """A ProvisioningRequest's row."""
     true = [c for c in found.get("status", {}).get("conditions", []) if c["status"] == "True"]
@@ -239,6 +212,7 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
         kept["expected"] = before.expected
     if before.slices and len(before.slices) >= len(now.slices) and now.finished:
         kept["slices"] = before.slices
+    kept["refusals"] = tuple(dict.fromkeys((*before.refusals, *now.refusals)))
     return replace(now, **kept)
 
 

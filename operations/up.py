@@ -79,6 +79,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
     watcher = Watcher(Cluster(layout, plan.settings.cluster.name), plan, layout.run / "seen.json")
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
     lines: list[JobLine] | None
+    refused: set[str] = set()
     complete_at = time.monotonic()
     while True:
         try:
@@ -97,6 +98,10 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
             why = reasons(lines or []) if text == said else ""
             print(f"  {time.strftime('%H:%M:%S')}  {text}{why}", flush=True)
             said, said_at = text, time.monotonic()
+        for told in (f"{x.name}: Google refused {words}" for x in lines or [] for words in x.refusals):
+            if told not in refused:
+                print(f"            {told}", flush=True)
+                refused.add(told)
         if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
         if time.monotonic() > deadline:
@@ -155,6 +160,8 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
     for promise in made:
         print(f"  {_VERDICTS[promise.held]}  {promise.text}")
     for line in lines:
+        for words in line.refusals:
+            print(f"\n  {line.name}: Google refused {words}")
         if line.deactivated:
             print(f"\n  {given_up(line)}")
     if any(promise.held is None for promise in made):

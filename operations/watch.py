@@ -12,20 +12,18 @@ from pydantic import TypeAdapter, ValidationError
 from operations import said
 from operations.kube import Cluster
 from operations.promises import expected_flavor
+from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
 from operations.said import Said
 from operations.timeline import (
     JOBSET_LABEL,
     RAY_CLUSTER_LABEL,
     JobLine,
     Node,
-    Request,
-    free_chips,
     jobset_line,
     merged,
     nodes_of,
     ray_line,
     request_of,
-    with_room,
 )
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
@@ -77,8 +75,12 @@ class Watcher:
         ray_cluster = found.get("status", {}).get("rayClusterName", "")
         own = f"{RAY_CLUSTER_LABEL}={ray_cluster}" if is_ray else f"{JOBSET_LABEL}={job.name}"
         pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
-        request = self._request(job.namespace, workload) if job.queued else None
+        asked = self._requests(job.namespace, workload) if job.queued else []
+        request = request_of(asked[-1]) if asked else None
         line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
+        line = replace(line, refusals=refusals_of(asked))
+        if any(not pod["spec"].get("nodeName") for pod in pods):
+            line = with_scale_up(line, pods, self._failed_scale_ups(job.namespace))
         uid = found["metadata"]["uid"]
         if line.finished and (uid not in self._seen or not self._seen[uid].finished):
             line = replace(line, said=self._said(job, pods))
@@ -99,20 +101,26 @@ class Watcher:
 
     def _workload(self, namespace: str, uid: str) -> Object | None:
         """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""
-        return self._newest(f"/apis/{KUEUE_API}/namespaces/{namespace}/workloads", uid)
+        own = self._owned(f"/apis/{KUEUE_API}/namespaces/{namespace}/workloads", uid)
+        return own[-1] if own else None
 
-    def _request(self, namespace: str, workload: Object | None) -> Request | None:
+    def _requests(self, namespace: str, workload: Object | None) -> list[Object]:
+        """A job's ProvisioningRequests, oldest first: one a try."""
         if workload is None:
-            return None
+            return []
         requests = f"/apis/{PROVISIONING_API}/namespaces/{namespace}/provisioningrequests"
-        newest = self._newest(requests, workload["metadata"]["uid"])
-        return request_of(newest) if newest is not None else None
+        return self._owned(requests, workload["metadata"]["uid"])
 
-    def _newest(self, path: str, owner: str) -> Object | None:
-        """The newest object of a collection that belongs to `owner`, a uid. One reading of it serves all jobs' rows."""
+    def _failed_scale_ups(self, namespace: str) -> list[Object]:
+        return self._list(f"/api/v1/namespaces/{namespace}/events", fieldSelector="reason=FailedScaleUp")
+
+    def _owned(self, path: str, owner: str) -> list[Object]:
+        """The objects of a collection that belong to `owner`, a uid, oldest first."""
+        own = [o for o in self._list(path) if any(r["uid"] == owner for r in o["metadata"].get("ownerReferences", []))]
+        return sorted(own, key=lambda o: str(o["metadata"]["creationTimestamp"]))
+
+    def _list(self, path: str, **query: str) -> list[Object]:
+        """One reading of a collection serves all jobs' rows."""
         if path not in self._listed:
-            self._listed[path] = self.cluster.list(path)
-        own = [
-            o for o in self._listed[path] if any(r["uid"] == owner for r in o["metadata"].get("ownerReferences", []))
-        ]
-        return max(own, key=lambda o: str(o["metadata"]["creationTimestamp"]), default=None)
+            self._listed[path] = self.cluster.list(path, **query)
+        return self._listed[path]

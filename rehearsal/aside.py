@@ -17,14 +17,15 @@ from rehearsal.layout import Layout
 
 @contextmanager
 def aside(shared: Layout) -> Iterator[Layout]:
-    """The layout of a rehearsal that runs. The programs of `shared` must be there (`Toolchain.ensure`)."""
+    """The layout of a rehearsal that runs; Google's APIs are still starting (`lifecycle.await_google`). The programs of
+    `shared` must be there (`Toolchain.ensure`)."""
     # Not below the checkout: a longer path may exceed the limit of a Unix socket's address.
     with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
         layout = Layout(Path(folder), shared.checkout).make()
         _link(shared.bin, layout.bin)
         _link(shared.pulumi_home / "plugins", layout.pulumi_home / "plugins")
         try:
-            lifecycle.start_google(layout)
+            lifecycle.start_google(layout, answering=False)
             yield layout
         finally:
             sandbox.stop(layout)

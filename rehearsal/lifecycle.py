@@ -57,8 +57,9 @@ def ensure_python_images(layout: Layout, say: Callable[[str], None] = print) -> 
         python_images.ensure(layout, say)
 
 
-def start_google(layout: Layout) -> None:
-    """The sandbox with Google's APIs in it, which answer when this returns. The programs must be there."""
+def start_google(layout: Layout, *, answering: bool = True) -> None:
+    """The sandbox with Google's APIs in it, which answer when this returns; unless `answering` is false: then `await_google`
+    says when they do. The programs must be there."""
     try:
         write_table(layout)
     except ValueError as error:
@@ -68,7 +69,8 @@ def start_google(layout: Layout) -> None:
     sandbox.start(layout)
     for name, argv, env in _units(layout):
         supervisor.start_unit(layout, name, argv, env)
-    _await_google(layout)
+    if answering:
+        await_google(layout)
 
 
 def down(layout: Layout) -> None:
@@ -170,7 +172,8 @@ def google(layout: Layout, method: str, path: str, body: Any = None) -> Any:
     return json.loads(text) if text else None
 
 
-def _await_google(layout: Layout) -> None:
+def await_google(layout: Layout) -> None:
+    """Raises RehearsalError when one of its programs cannot stay up, or after READY_TIMEOUT_S."""
     deadline = time.monotonic() + READY_TIMEOUT_S
     while True:
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 TPU_RESOURCE = "google.com/tpu"
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
@@ -103,11 +104,13 @@ def dimensions(topology: str) -> tuple[int, ...]:
     return tuple(int(part) for part in topology.split("x"))
 
 
+@cache
 def cubes(limit: int) -> tuple[str, ...]:
     """The large three-dimensional topologies: sides are multiples of 4 in non-decreasing order, at most `limit`
     cubes of 4x4x4. Ordered by size."""
     sides = range(1, limit + 1)
-    found = [(a, b, c) for a in sides for b in sides if b >= a for c in sides if c >= b and a * b * c <= limit]
+    pairs = [(a, b) for a in sides for b in range(a, limit // a + 1)]
+    found = [(a, b, c) for a, b in pairs for c in range(b, limit // (a * b) + 1)]
     return tuple(
         "x".join(str(4 * side) for side in cube) for cube in sorted(found, key=lambda cube: (math.prod(cube), cube))
     )
@@ -181,11 +184,16 @@ MINIMUM_GKE_MULTISLICE = "1.27.4-gke.900"
 """Standard clusters."""
 MINIMUM_GKE_AUTOPILOT = "1.29.2-gke.1521000"
 """From this version on Autopilot makes TPU slices of several hosts."""
+MINIMUM_GKE_AUTOPILOT_OF: dict[str, str] = {"7x": "1.34.1-gke.3084001"}
+"""Generations that came to Autopilot later (GKE's "About Ironwood (TPU7x)")."""
+MINIMUM_GKE_SHAPES: dict[tuple[str, str], str] = {("tpu7x-standard-4t", "2x2x1"): "1.34.1-gke.1829001"}
+"""Shapes whose pods GKE's admission turned away until then."""
 
 
-def minimum_gke(machine: MachineType) -> str:
-    """The oldest GKE version that runs this machine type in a multislice platform."""
-    return MINIMUM_GKE.get(machine.generation, MINIMUM_GKE_MULTISLICE)
+def minimum_gke(machine: MachineType, topology: str) -> str:
+    """The oldest GKE version that runs slices of this machine type in a multislice platform."""
+    floor = MINIMUM_GKE.get(machine.generation, MINIMUM_GKE_MULTISLICE)
+    return MINIMUM_GKE_SHAPES.get((machine.name, topology), floor)
 
 
 def offered_in(family: str, zone: str, zones: dict[str, tuple[str, ...]]) -> bool:

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from settings.accelerators import SliceShape
 from settings.capacity import CapacityKind
-from settings.job_rules import flavor_index
+from settings.job_flavors import choices
 from settings.model import PricesSection, SliceSection
 from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan
 from settings.ray_home import ray_home
@@ -152,11 +152,9 @@ def _longest_hours(sections: Sequence[SliceSection]) -> Decimal | None:
 
 
 def _sections(job: JobPlan | RayJobPlan, plan: Plan) -> list[SliceSection]:
-    """The slices that a job may run on: one kind for a multislice job, all of its queue for a Ray job."""
+    """The slices that a job may run on."""
     settings = plan.settings
     if isinstance(job, JobPlan):
-        section = next(workload for workload in settings.workloads if workload.name == job.name)
-        index = flavor_index(section, settings)
-        return [settings.slices[index]] if index is not None else []
+        return choices(next(workload for workload in settings.workloads if workload.name == job.name), settings)[1]
     home = ray_home(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
     return home.sections(settings) if home is not None else []

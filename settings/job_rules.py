@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from settings import flavor_rules
 from settings.accelerators import MachineType
 from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
@@ -30,7 +31,7 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _unknown_teams(settings)
     for index, job in entries:
         path = f"workloads[{index}]"
-        yield from _flavor(path, job, settings)
+        yield from flavor_rules.check(path, job, settings)
         yield from _team(path, job, settings)
         yield from _slices(path, job, settings)
         yield from _name(path, job, settings)
@@ -38,30 +39,6 @@ def check(settings: Settings) -> Iterator[Fault]:
         yield from _itself(path, job)
     yield from _others(settings)
     yield from _circles(settings)
-
-
-def flavor_index(job: WorkloadSection, settings: Settings) -> int | None:
-    """Which entry of `slices` a job runs on, or None when it names none or leaves a choice open."""
-    if job.flavor is None:
-        return 0 if len(settings.slices) == 1 else None
-    return next((i for i, section in enumerate(settings.slices) if section.flavor == job.flavor), None)
-
-
-def _section(job: WorkloadSection, settings: Settings) -> tuple[int, SliceSection]:
-    """Where a job runs. Raises Unsound while that is open."""
-    entries = distinct(settings.slices)
-    named = [name for _, name in places("{}", entries, "flavor")]
-    index = flavor_index(job, settings) if job.flavor is None or named.count(job.flavor) == 1 else None
-    if index is None:
-        raise Unsound("flavor")
-    return index, settings.slices[index]
-
-
-@rule
-def _flavor(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    if job.flavor is None and len(distinct(settings.slices)) > 1:
-        known = list(dict.fromkeys(section.flavor for section in settings.slices))
-        yield Fault(f"{path}.flavor", MISSING, f"one of the flavors in slices: {', '.join(known)}", f"write {known[0]}")
 
 
 @rule
@@ -76,8 +53,8 @@ def _unknown_teams(settings: Settings) -> Iterator[Fault]:
 
 @rule
 def _team(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    """A job is in its team's queue, which must have something of the flavor, or in the one queue over the flavor."""
-    flavor = _section(job, settings)[1].flavor
+    """A job is in its team's queue, which must have something of the (first) flavor, or in the one queue over the flavor."""
+    flavor = flavor_rules.sections(job, settings)[0][1].flavor
     having = [team.name for team in settings.teams if flavor in team.flavors]
     if any(not set(team.flavors) <= set(flavor_names(settings)) for team in settings.teams):
         return
@@ -105,7 +82,54 @@ def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> in
 
 @rule
 def _slices(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    index, section = _section(job, settings)
+    found = flavor_rules.sections(job, settings)
+    if len(found) == 1:
+        yield from _slices_of_one(path, job, found[0], settings)
+    else:
+        yield from _slices_of_any(path, job, found, settings)
+    if job.flavor is not None and job.flavors is None and job.slices > 1:
+        yield from _slices_of_a_shape(path, job, found[0][1], settings)
+
+
+@rule
+def _slices_of_any(path: str, job: WorkloadSection, found: flavor_rules.Places, settings: Settings) -> Iterator[Fault]:
+    """A job has all its slices from one flavor, whichever of them it gets."""
+    most = {s.flavor: min(slices_of(s), _most(job, s, settings) // sound_shape(s).chips) for _, s in found}
+    queued = [section.flavor for _, section in found if is_queued(section)]
+    single = [_machine(section).generation for _, section in found if not _machine(section).multislice]
+    best = max(most.values())
+    if job.slices > 1 and single:
+        yield Fault(f"{path}.slices", job.slices, f"1: {single[0]} has no multislice", "write 1")
+    elif job.slices > 1 and queued:
+        wanted = f"1: {queued[0]} is queued, and GKE serves a ProvisioningRequest from one pool, which is one slice"
+        yield Fault(f"{path}.slices", job.slices, wanted, f"write 1, or take {queued[0]} out of its flavors")
+    elif job.slices > best:
+        shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
+        wanted = f"at most {best}: a job stays on one flavor, and of slices that it can have they give {shown}"
+        yield Fault(f"{path}.slices", job.slices, wanted, f"write {best}, or list more pools for a flavor")
+
+
+@rule
+def _slices_of_a_shape(path: str, job: WorkloadSection, section: SliceSection, settings: Settings) -> Iterator[Fault]:
+    """A job that asks for a shape gets any flavor of it that has room, a queued one too."""
+    _, given = flavor_rules.given_out_with(section.flavor, job, settings)
+    alike = [s for s in settings.slices if s.flavor in given and sound_shape(s) == sound_shape(section)]
+    others = [s.flavor for s in alike if not is_queued(s)]
+    for other in alike:
+        fits = _most(job, other, settings) >= job.slices * sound_shape(other).chips
+        if is_queued(other) and fits and section.flavor in others:
+            why = f"without {other.flavor}, which is of its shape, has room for {job.slices} slices and is queued: GKE serves a"
+            wanted = f"flavors {why} ProvisioningRequest from one pool, which is one slice"
+            remedy = f"list what will do in its place, `flavors: [{', '.join(others)}]`"
+            yield Fault(f"{path}.flavor", job.flavor, wanted, remedy)
+            return
+
+
+@rule
+def _slices_of_one(
+    path: str, job: WorkloadSection, found: tuple[int, SliceSection], settings: Settings
+) -> Iterator[Fault]:
+    index, section = found
     count = count_of(section)
     shared = list(_share(path, job, section, settings)) if job.slices > count else []
     if shared:
@@ -155,7 +179,7 @@ def _machine(section: SliceSection) -> MachineType:
 
 @rule
 def _name(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
-    _, section = _section(job, settings)
+    section = flavor_rules.sections(job, settings)[0][1]
     longest = f"{job.name}-{REPLICATED_JOB}-{job.slices - 1}-{sound_shape(section).hosts - 1}"
     room = _NAME_LIMIT - _POD_SUFFIX - (len(longest) - len(job.name))
     if len(job.name) > room:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.accelerators import MINIMUM_GKE_AUTOPILOT
+from settings.accelerators import MINIMUM_GKE_AUTOPILOT, MINIMUM_GKE_AUTOPILOT_OF
 from settings.capacity import CAPACITIES
 from settings.copies import distinct
 from settings.faults import MISSING, Described, Fault, Unsound, rule
 from settings.model import Settings, SliceSection
 from settings.names import is_zone, region_of
-from settings.shapes import is_autopilot
+from settings.shapes import is_autopilot, machine_of
 
 
 @rule
@@ -45,6 +45,10 @@ def floors(settings: Settings) -> Iterator[tuple[str, str]]:
     """(version, what for): the GKE version that Autopilot needs."""
     if is_autopilot(settings):
         yield MINIMUM_GKE_AUTOPILOT, "TPU slices on Autopilot need (cluster.mode)"
+        machines = [machine_of(section) for section in settings.slices if "machine_type" in vars(section)]
+        for machine in machines:
+            if machine is not None and machine.generation in MINIMUM_GKE_AUTOPILOT_OF:
+                yield MINIMUM_GKE_AUTOPILOT_OF[machine.generation], f"{machine.name} on Autopilot needs (cluster.mode)"
 
 
 @rule

@@ -160,7 +160,10 @@ class WorkloadSection(Section):
     name: JobName
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
-    """Which kind of slice; may be left out where there is only one."""
+    """Which kind of slice: any flavor of its shape in the queue will do. May be left out where there is only one."""
+    flavors: list[str] | None = None
+    """In place of `flavor`, the flavors that will do and no others, in the order in which their queue tries them. They may be of
+    different generations: their slices have equally many hosts, and their hosts equally many chips."""
     team: str | None = None
     """In whose namespace and queue; not stated: those of the queue that gives out the flavor."""
     priority: str | None = None
@@ -183,6 +186,16 @@ class RayPodSection(Section):
     memory: Memory
 
 
+class RayHeadSection(RayPodSection):
+    cpu: int = Field(default=2, ge=1, le=1000)
+    memory: Memory = "4Gi"
+
+
+class RayWorkerSection(RayPodSection):
+    cpu: int = Field(default=8, ge=1, le=1000)
+    memory: Memory = "16Gi"
+
+
 class RayJobSection(Section):
     """One Ray training job: a head beside the system pods, and one worker a host of each slice."""
 
@@ -202,8 +215,8 @@ class RayJobSection(Section):
     image: str = Field(default=versions.RAY_IMAGE, min_length=1)
     requirements: list[str] = Field(default_factory=lambda: list(versions.RAY_REQUIREMENTS))
     """What Ray installs into the job's environment, each pinned with `==`."""
-    head: RayPodSection = RayPodSection(cpu=2, memory="4Gi")
-    worker: RayPodSection = RayPodSection(cpu=8, memory="16Gi")
+    head: RayHeadSection = RayHeadSection()
+    worker: RayWorkerSection = RayWorkerSection()
     program: Literal["linear-regression", "training"] = "linear-regression"
     """What runs: the tutorial's payload, in which every worker fits a line by itself, or the training of multislice jobs."""
     epochs: int = Field(default=50, ge=1, le=1_000_000)
@@ -301,3 +314,5 @@ class Settings(Section):
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()
     tpu_zones: dict[str, list[Location]] = Field(default_factory=dict)
+    tpu_capacity: dict[str, list[CapacityKind]] = Field(default_factory=dict)
+    """By generation: kinds of capacity that Google has added to those of the catalogue."""

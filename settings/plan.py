@@ -10,10 +10,10 @@ from typing import TypeVar
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, Capacity
 from settings.faults import refuse_if_any
-from settings.job_rules import flavor_index
+from settings.job_flavors import Labels, choices
 from settings.model import Settings, SliceSection, WorkloadSection
 from settings.parse import parse
-from settings.queue_plan import FlavorPlan, QueuePlan, job_queue, node_labels, queue_plans
+from settings.queue_plan import FlavorPlan, QueuePlan, node_labels, queue_plans
 from settings.ray_plan import RayJobPlan, priority_of, ray_job_plans
 from settings.rules import all_faults
 from settings.shapes import (
@@ -55,6 +55,11 @@ class JobPlan:
     namespace: str
     queue: str
     shape: SliceShape
+    """Of the first of its flavors; the others' slices have as many hosts and chips."""
+    flavors: tuple[str, ...]
+    """What it may get, in the order in which Kueue tries it."""
+    labels: tuple[Labels, ...]
+    """What its pods select nodes by: all labels of any of these."""
     slices: int
     after: tuple[str, ...]
     privileged: bool
@@ -151,32 +156,28 @@ def _bounds(section: SliceSection, shape: SliceShape, capacity: Capacity) -> tup
 
 def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
     """Jobs in an order in which each comes after those it waits for."""
-    plans = {}
-    for job in settings.workloads:
-        index = flavor_index(job, settings)
-        if index is None:
-            raise AssertionError(f"job {job.name} passed the rules but has no flavor")
-        plans[job.name] = _job(job, settings.slices[index], settings)
-    return in_order(plans)
+    return in_order({job.name: _job(job, settings) for job in settings.workloads})
 
 
-def _job(job: WorkloadSection, section: SliceSection, settings: Settings) -> JobPlan:
-    """A job's pods ask for a shape, so it gets the first of its queue's flavors of that shape that has room for it."""
-    shape = certain_shape(section)
-    queue = job_queue(section.flavor, job.team, settings)
-    by_name = {other.flavor: other for other in settings.slices}
-    alike = [by_name[flavor.name] for flavor in queue.flavors if flavor.shape == shape]
+def _job(job: WorkloadSection, settings: Settings) -> JobPlan:
+    """It gets the first of its flavors that has room for it. Pods of a job that names one flavor ask for a shape, those of a
+    job that lists several for what tells these from others."""
+    queue, sections = choices(job, settings)
+    shape = certain_shape(sections[0])
+    listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return JobPlan(
         name=job.name,
         namespace=queue.namespace,
         queue=queue.local_queue,
         shape=shape,
+        flavors=tuple(section.flavor for section in sections),
+        labels=listed if job.flavors is not None else (tuple(shape.node_labels.items()),),
         slices=job.slices,
         after=tuple(job.after),
         privileged=job.privileged,
         training=training_plan(job, checkpoints_plan(settings)),
         sleep_seconds=job.sleep_seconds,
-        request_seconds=request_seconds(alike),
+        request_seconds=request_seconds(sections),
         priority=priority_of(job, settings),
     )
 

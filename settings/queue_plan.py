@@ -134,8 +134,12 @@ def job_queue(flavor: str, team: str | None, settings: Settings) -> QueuePlan:
 
 
 def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
-    """The labels by which a flavor's nodes are told from all others: GKE's of the shape where no other flavor has it, the
-    pool's where it is one pool, and one of our own where there are several."""
+    """The labels by which a flavor's nodes are told from all others: GKE's of the shape, and where another flavor has it too,
+    the pool's where it is one pool, and one of our own where there are several.
+
+    Always those of the shape: Kueue looks at what a job selects as far as any flavor of the queue has such a label, and passes
+    over the flavors that lack it (`flavorSelector` in its `flavorassigner.go`).
+    """
     shape = certain_shape(section)
     if is_autopilot(settings):
         return {**shape.node_labels, **autopilot_labels(section)}
@@ -143,8 +147,8 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     if len(alike) == 1:
         return shape.node_labels
     if len(section.pools) == 1:
-        return {NODEPOOL_LABEL: section.pools[0]}
-    return {FLAVOR_LABEL: section.flavor}
+        return {**shape.node_labels, NODEPOOL_LABEL: section.pools[0]}
+    return {**shape.node_labels, FLAVOR_LABEL: section.flavor}
 
 
 def _flavor(section: SliceSection, settings: Settings, chips: int, limit: LimitSection) -> FlavorPlan:

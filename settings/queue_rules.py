@@ -127,6 +127,8 @@ def unknown_flavors(settings: Settings) -> Iterator[Fault]:
     ]
     jobs = places("workloads[{}].flavor", enumerate(settings.workloads), "flavor")
     named += [(path, name) for path, name in jobs if name is not None]
+    several = places("workloads[{}].flavors", enumerate(settings.workloads), "flavors")
+    named += [(f"{path}[{j}]", name) for path, names in several if names is not None for j, name in enumerate(names)]
     maps = [
         *places("queues[{}].limits", queues, "limits"),
         *places("teams[{}].flavors", distinct(settings.teams), "flavors"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from settings import (
+    availability_rules,
     capacity_rules,
     cohort_rules,
     gke_version,
@@ -59,6 +60,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
     return [
         *slice_rules.check(settings),
         *capacity_rules.check(settings),
+        *availability_rules.check(settings),
         *mode_rules.check(settings),
         *place_rules.check(settings),
         *system_rules.check(settings),
@@ -95,7 +97,8 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     for index, section in enumerate(settings.slices):
         machine = machine_of(section) if "machine_type" in vars(section) else None
         if machine is not None:
-            yield minimum_gke(machine), f"{machine.name} needs (slices[{index}].machineType)"
+            topology = vars(section).get("topology", "")
+            yield minimum_gke(machine, topology), f"{machine.name} needs (slices[{index}].machineType)"
     yield from capacity_rules.floors(settings)
     if settings.teams:
         yield "1.30", "the admission policies of teams need"

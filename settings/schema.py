@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from settings.accelerators import MACHINE_TYPES, MachineType
+from settings.availability import OFFERS
 from settings.capacity import CAPACITIES
 from settings.faults import NAMESPACE
 from settings.model import PricesSection, Settings, SliceSection
@@ -59,6 +60,7 @@ def stack_schema(project: Mapping[str, Any]) -> dict[str, Any]:
         key: _described(schema, project["config"][key]["description"]) for key, schema in model["properties"].items()
     }
     described["tpuZones"]["propertyNames"] = {"enum": sorted({row.family for row in MACHINE_TYPES.values()})}
+    described["tpuCapacity"]["propertyNames"] = {"enum": list(OFFERS)}
     config = {
         "type": "object",
         "properties": {f"{NAMESPACE}:{key}": schema for key, schema in described.items()},

@@ -142,6 +142,10 @@ def _map(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
 
 def _choice(got: Any, detail: ErrorDetails, field: FieldInfo | None) -> str:
     choices = _choices(field)
+    if isinstance(got, list) and any(choice in got for choice in choices):
+        first, *others = (entry for entry in got if entry in choices)
+        further = f", and for {', '.join(others)} an entry in slices of its own"
+        return f"write {first}{further if others and detail['loc'][-1] == 'capacity' else ', without brackets'}"
     near = nearest(got, choices) if isinstance(got, str) else None
     return f"write {near if near is not None else choices[0]}"
 

@@ -46,3 +46,8 @@ def checkpoint_volume(
 def checkpoint_folder(namespace: str, job: str) -> str:
     """Where a job's checkpoints are: the same for every attempt, so that the next one goes on from the last."""
     return f"{MOUNT}/{namespace}/{job}"
+
+
+def checkpoint_address(bucket: str, namespace: str, job: str) -> str:
+    """The same folder, as Cloud Storage names it."""
+    return f"gs://{bucket}{checkpoint_folder(namespace, job).removeprefix(MOUNT)}"

@@ -11,6 +11,7 @@ from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
+from workloads.selection import selection
 from workloads.training_pod import COORDINATOR_PORT, training_annotations, training_container, training_pod
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
@@ -87,7 +88,7 @@ def _pod(job: JobPlan) -> dict[str, Any]:
 
 def _pod_spec(job: JobPlan) -> dict[str, Any]:
     pod: dict[str, Any] = {
-        "nodeSelector": job.shape.node_labels,
+        **selection(job.labels),
         "tolerations": tolerations(queued=job.queued),
         **(training_pod(job, job.training) if job.training is not None else {}),
         "containers": [_container(job)],

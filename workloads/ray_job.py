@@ -17,6 +17,9 @@ class RayTrainingJobArgs:
     job: RayJobPlan
     submission: Submission
     """The gate is Kueue's: it is the one that admits RayJobs."""
+    operator: str
+    """Whose KubeRay runs it. When GKE's add-on is switched off, its resource definitions go, and with them every RayJob: what
+    the engine takes for unchanged has to be submitted anew."""
 
 
 class RayTrainingJob(pulumi.ComponentResource):
@@ -28,5 +31,7 @@ class RayTrainingJob(pulumi.ComponentResource):
         super().__init__("tpu-platform:workload:RayTrainingJob", name, None, opts)
         # KubeRay starts nothing anew when the spec of a running job changes, and Kueue owns parts of the object from
         # admission on, so that any update would be a conflict: another job is submitted in its place.
-        self.ray_job = submitted(self, f"{name}-rayjob", ray_job(args.job), args.submission, ["spec", "metadata"])
+        self.ray_job = submitted(
+            self, f"{name}-rayjob", ray_job(args.job), args.submission, ["spec", "metadata"], args.operator
+        )
         self.register_outputs({"name": args.job.name, "slices": args.job.slices})

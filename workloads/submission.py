@@ -31,9 +31,15 @@ class Submission:
 
 
 def submitted(
-    parent: pulumi.Resource, name: str, manifest: Mapping[str, Any], submission: Submission, replaced_on: Sequence[str]
+    parent: pulumi.Resource,
+    name: str,
+    manifest: Mapping[str, Any],
+    submission: Submission,
+    replaced_on: Sequence[str],
+    replaced_with: str | None = None,
 ) -> CustomResource:
-    """The job as a resource; a change of `replaced_on` (the engine's names of properties) is another job in its place."""
+    """The job as a resource. A change of `replaced_on` (the engine's names of properties) is another job in its place, and so
+    is another value of `replaced_with`, which stands for something outside of the job that takes it along."""
     return CustomResource(
         name,
         api_version=manifest["apiVersion"],
@@ -48,5 +54,6 @@ def submitted(
             hooks=submission.turn.binding(submission.gate.binding()),
             replace_on_changes=replaced_on,
             delete_before_replace=True,
+            replacement_trigger=replaced_with,
         ),
     )

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
 
+from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.servicer import Provider
 
 _THREADS = 64
@@ -30,6 +31,12 @@ def serve(port: int, google: str | None) -> tuple[grpc.Server, int]:
     return server, bound
 
 
+def know_all() -> None:
+    """Reads the types of all kinds that are played."""
+    for kind in KINDS.values():
+        kind.types  # noqa: B018
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="rehearsal.gcp_provider", description=__doc__)
     parser.add_argument("--port", type=int, default=8086)
@@ -39,6 +46,8 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     server, _ = serve(arguments.port, arguments.google)
+    # A second of imports, done while the engine and its program start, instead of at the first resource.
+    threading.Thread(target=know_all, daemon=True).start()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

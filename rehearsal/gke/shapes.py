@@ -107,6 +107,12 @@ def _capacity_labels(pool: Object) -> dict[str, str]:
         found["cloud.google.com/gke-spot"] = "true"
     if config.get("maxRunDuration"):
         found["cloud.google.com/gke-max-run-duration-seconds"] = config["maxRunDuration"].rstrip("s")
+    affinity = config.get("reservationAffinity", {})
+    if affinity.get("consumeReservationType") == "SPECIFIC_RESERVATION":
+        found["cloud.google.com/reservation-name"] = affinity["values"][0].rsplit("/", 1)[-1]
+    policy = pool.get("placementPolicy", {}).get("policyName")
+    if policy:
+        found["cloud.google.com/placement-policy-name"] = policy.rsplit("/", 1)[-1]
     return found
 
 

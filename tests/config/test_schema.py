@@ -90,6 +90,7 @@ BAD: list[tuple[str, Callable[[Config], Any], str]] = [
     ("time in words", key("timeouts", {"pool": "90 minutes"}), "config/tpu-platform:timeouts/pool"),
     ("price of no kind", key("prices", {"chipHour": {"v6e": {"dws": 1}}}), "config/tpu-platform:prices/chipHour/v6e"),
     ("price below zero", key("prices", {"chipHour": {"v6e": {"spot": -1}}}), "config/tpu-platform:prices/chipHour/v6e/spot"),
+    ("capacity of no generation", key("tpuCapacity", {"v9": ["spot"]}), "config/tpu-platform:tpuCapacity"),
     ("zones of no family", key("tpuZones", {"ct9": ["us-west4-a"]}), "config/tpu-platform:tpuZones"),
 ]  # fmt: skip
 

@@ -151,20 +151,30 @@ def test_a_guarded_stack_is_private_protected_and_says_whose_bill_it_is(name: st
 
 
 @pytest.mark.parametrize("name", GUARDED)
-def test_a_guarded_stack_tries_its_reservation_first_and_then_queues(name: str, checkout: Path) -> None:
+def test_a_guarded_stack_tries_its_reservation_then_queues_and_takes_spot_machines_last(
+    name: str, checkout: Path
+) -> None:
     plan = plan_of(ROOT / f"Pulumi.{name}.yaml", checkout)
     kinds = {section.flavor: section.capacity for section in plan.settings.slices}
     tried = [[kinds[flavor.name] for flavor in queue.flavors if flavor.name in kinds] for queue in plan.queues]
     reserved = [order for order in tried if "reservation" in order]
     assert reserved
-    assert all(order == ["reservation", "queued"] for order in reserved)
+    assert all(order[:2] == ["reservation", "queued"] and set(order[2:]) == {"spot"} for order in reserved)
     assert len(plan.pools) > 2
 
 
-def test_the_teams_of_production_own_all_its_chips_of_both_plans_between_them(checkout: Path) -> None:
+def test_a_job_of_production_is_the_same_job_on_every_plan_and_generation(checkout: Path) -> None:
+    plan = plan_of(ROOT / "Pulumi.prod.yaml", checkout)
+    for queue in (queue for queue in plan.queues if queue.team is not None):
+        shapes = [flavor.shape for flavor in queue.flavors if flavor.shape is not None]
+        assert len({(shape.hosts, shape.machine.chips, shape.machine.devices_per_chip) for shape in shapes}) == 1
+        assert {shape.machine.generation for shape in shapes} == {"v6e", "v5p"}
+
+
+def test_the_teams_of_production_own_all_its_chips_of_every_plan_between_them(checkout: Path) -> None:
     plan = plan_of(ROOT / "Pulumi.prod.yaml", checkout)
     assert len(plan.settings.teams) >= 2
-    for flavor in ("reserved", "dws"):
+    for flavor in ("reserved", "dws", "spare", "v5p"):
         there = sum(p.shape.chips for p, s in zip(plan.pools, flavors_of(plan), strict=True) if s == flavor)
         assert sum(team.flavors[flavor].chips for team in plan.settings.teams) == there
 

@@ -21,7 +21,9 @@ from components.queue_manifests import (
     workload_priority_class,
 )
 from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
+from settings.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
 from settings.plan import Plan, plan_from
+from workloads.code import Code
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
 
@@ -35,6 +37,12 @@ def plan() -> Plan:
     values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
+
+
+@pytest.fixture(autouse=True)
+def code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that never changes: the ConfigMap's name has a digest of it."""
+    monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +86,13 @@ def shared() -> Plan:
 def test_jobsets_of_the_tutorial(plan: Plan, golden, slices: int) -> None:
     job = next(job for job in plan.jobs if job.slices == slices)
     golden.check(job.name, multislice_jobset(job))
+
+
+def test_jobset_of_several_generations(plan: Plan, golden) -> None:
+    """What its flavors share is a node selector; a term each says in what they differ."""
+    shapes = [("tpu-v5-lite-podslice", "4x4"), ("tpu-v6e-slice", "4x4")]
+    labels = tuple(((ACCELERATOR_LABEL, accelerator), (TOPOLOGY_LABEL, topology)) for accelerator, topology in shapes)
+    golden.check("multislice-two-generations", multislice_jobset(replace(plan.jobs[0], labels=labels)))
 
 
 def test_privileged_jobset(plan: Plan, golden) -> None:

@@ -67,6 +67,7 @@ def given_cluster() -> dict[str, Any]:
             "servicesSecondaryRangeName": "given-services",
         },
         "locations": [ZONE],
+        "addonsConfig": {"gcsFuseCsiDriverConfig": {"enabled": True}},
         "workloadIdentityConfig": {"workloadPool": f"{PROJECT}.svc.id.goog"},
         "nodePools": [{"name": "default-pool", "initialNodeCount": 2, "config": {"machineType": "e2-standard-4"}}],
     }

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from operations.preview import environments
 from rehearsal import sandbox
@@ -81,6 +82,25 @@ def test_another_revision_is_compared_with(tools: Checkout, tmp_path: Path) -> N
     said = (tmp_path / "comment.md").read_text()
     assert said.startswith("### `staging` against `HEAD`: ")
     assert re.search(r"at full scale, a day +[0-9]+ -> [0-9]+ ", said)
+
+
+def test_a_stack_in_an_existing_cluster_previews_what_it_adds_to_it(tools: Checkout, tmp_path: Path) -> None:
+    config = yaml.safe_load((tools.folder / "Pulumi.dev.yaml").read_text())["config"]
+    pool = {"machineType": "e2-standard-8", "nodes": 2, "zones": ["us-central1-a"]}
+    config["tpu-platform:cluster"] = {"name": "shared-cluster", "existing": True, "defaultPool": pool}
+    shown, stack = tmp_path / "preview.json", tools.folder / "Pulumi.theirs.yaml"
+    stack.write_text(yaml.safe_dump({"config": config}))
+    try:
+        tools.make("preview", "ENV=theirs", f"ARGS=--json {shown}")
+    finally:
+        stack.unlink()
+    states = [(step["op"], step["newState"]) for step in json.loads(shown.read_text())["steps"]]
+    read = [(state["type"], state["id"].rsplit("/", 1)[-1]) for op, state in states if op == "read"]
+    assert read == [("gcp:container/cluster:Cluster", "shared-cluster")]
+    created = [state["inputs"]["name"] for op, state in states if op == "create" and state["type"] == POOL]
+    assert "nodepool1" in created
+    assert "default-pool" not in created
+    assert sandbox.first_process(tools.layout) is None
 
 
 def test_an_environment_of_nobodys_is_told_which_there_are(tools: Checkout) -> None:

@@ -41,28 +41,32 @@ class Ended:
 class Job:
     """Slices x hosts processes with `chips` CPU devices each. Use as a context: what still runs at its end is killed."""
 
-    def __init__(self, scratch: Path, *flags: str, slices: int = 1, hosts: int = 2, chips: int = 2, **variables: str) -> None:
+    def __init__(
+        self, scratch: Path, *flags: str, slices: int = 1, hosts: int = 2, chips: int = 2, **variables: str
+    ) -> None:
         self._scratch = scratch
         self._flags = flags
+        self.coordinator = f"127.0.0.1:{free_port()}"
         common = {
             "PATH": os.environ["PATH"],
             "PYTHONDONTWRITEBYTECODE": "1",
             "JAX_PLATFORMS": "cpu",
             "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo",
             "XLA_FLAGS": f"--xla_force_host_platform_device_count={chips}",
-            "COORDINATOR_ADDRESS": f"127.0.0.1:{free_port()}",
+            "COORDINATOR_ADDRESS": self.coordinator,
             "NUM_SLICES": str(slices),
             "HOSTS_PER_SLICE": str(hosts),
             "CHIPS_PER_HOST": str(chips),
         }
         self._pods = [
-            common | {"SLICE_INDEX": str(i // hosts), "HOST_INDEX": str(i % hosts)} | variables for i in range(slices * hosts)
+            common | {"SLICE_INDEX": str(i // hosts), "HOST_INDEX": str(i % hosts)} | variables
+            for i in range(slices * hosts)
         ]
         self.processes: list[subprocess.Popen[bytes]] = []
         scratch.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Job:
-        return self.start(range(len(self._pods)))
+        return self if self.processes else self.start(range(len(self._pods)))
 
     def __exit__(self, *_: object) -> None:
         for process in self.processes:
@@ -71,6 +75,7 @@ class Job:
 
     def start(self, numbers: Sequence[int]) -> Job:
         """Starts the processes of these numbers."""
+        self._started = list(numbers)
         for number in numbers:
             with self._file(number, "out").open("wb") as out, self._file(number, "err").open("wb") as err:
                 command = [sys.executable, "-m", "training", *self._flags]
@@ -84,7 +89,8 @@ class Job:
         deadline = time.monotonic() + within_s
         codes = [process.wait(max(0.0, deadline - time.monotonic())) for process in self.processes]
         return [
-            Ended(code, self._file(i, "out").read_text(), self._file(i, "err").read_text()) for i, code in enumerate(codes)
+            Ended(code, self._file(i, "out").read_text(), self._file(i, "err").read_text())
+            for i, code in enumerate(codes)
         ]
 
     def until_step(self, step: int) -> None:

@@ -91,6 +91,8 @@ class Change:
         return content.replace(self.before, self.after)
 
 
+_OTHERS = "        dws: {chips: 16}\n        spare: {chips: 16}\n        v5p: {chips: 16}\n"
+"""What a team of production has beside the reservation."""
 CHANGES = (
     Change(
         "A fourth slice",
@@ -108,11 +110,31 @@ CHANGES = (
         "    - {clusterQueue: v5p-cluster-queue, localQueue: v5p-queue, flavors: [v5p]}\n",
     ),
     Change(
+        "Another generation for the jobs that there are",
+        "The same queue falls through to it: slices of TPU v6e 2x4 have 2 hosts with 4 chips each, as those of v5e, so a job that lists\n"
+        "`flavors: [vlp-24, v6e]` runs on either. Jobs that name one stay as they are.",
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n      localQueue: multislice-queue\n"
+        "      flavors: [vlp-24]\n",
+        "    - {flavor: v6e, machineType: ct6e-standard-4t, topology: 2x4, zone: us-central1-b, pools: [v6e-pool],\n"
+        "       autoscaling: {min: 0}}\n"
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n      localQueue: multislice-queue\n"
+        "      flavors: [vlp-24, v6e]\n",
+    ),
+    Change(
+        "A team",
+        "One of the three slices becomes a team's own; the queue over them keeps the others. With the first team come the fences around\n"
+        "teams' namespaces, and fair sharing in Kueue.",
+        "  tpu-platform:queues:\n",
+        "  tpu-platform:teams:\n"
+        "    - {name: research, members: {users: [ann@example.com]}, flavors: {vlp-24: {chips: 8, borrow: 8}}}\n"
+        "  tpu-platform:queues:\n",
+    ),
+    Change(
         "Another team",
         "A third team gets its part of the chips out of another's: a namespace, a queue, a ceiling and\n"
         "the members' rights come with it. Jobs that run stay, and give back what is no longer their team's when it is asked for.",
-        "        reserved: {chips: 32}\n        dws: {chips: 16}\n",
-        "        reserved: {chips: 16}\n        dws: {chips: 16}\n"
+        f"        reserved: {{chips: 32}}\n{_OTHERS}",
+        f"        reserved: {{chips: 16}}\n{_OTHERS}"
         "    - name: safety\n      members: {groups: [tpu-safety@example.com]}\n      flavors: {reserved: {chips: 16}}\n",
         "Pulumi.prod.yaml",
     ),

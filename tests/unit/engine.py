@@ -38,6 +38,7 @@ class Registered:
     protect: bool
     delete_before_replace: bool
     replace_on_changes: tuple[str, ...]
+    replacement_trigger: str
     ignore_changes: tuple[str, ...]
     timeouts: tuple[str, str, str]
     hooks: dict[str, tuple[str, ...]]
@@ -88,6 +89,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
             protect=request.protect,
             delete_before_replace=request.deleteBeforeReplace,
             replace_on_changes=tuple(request.replaceOnChanges),
+            replacement_trigger=request.replacement_trigger.string_value,
             ignore_changes=tuple(request.ignoreChanges),
             timeouts=(request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
             aliases=tuple(

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from rehearsal.gcp.machines import TPUS, ZONES_OF, hosts
 from settings.accelerators import (
     MACHINE_TYPES,
     ZONES,
@@ -93,6 +94,46 @@ def test_an_unknown_topology_gets_the_nearest_by_chips() -> None:
 
 
 def test_newer_generations_need_newer_clusters() -> None:
-    assert minimum_gke(MACHINE_TYPES["ct5lp-hightpu-4t"]) == "1.27.4-gke.900"
-    assert minimum_gke(MACHINE_TYPES["ct6e-standard-4t"]).startswith("1.31.2")
-    assert minimum_gke(MACHINE_TYPES["tpu7x-standard-4t"]).startswith("1.34.0")
+    assert minimum_gke(MACHINE_TYPES["ct5lp-hightpu-4t"], "2x4") == "1.27.4-gke.900"
+    assert minimum_gke(MACHINE_TYPES["ct6e-standard-4t"], "2x4") == "1.31.2-gke.1115000"
+    assert minimum_gke(MACHINE_TYPES["tpu7x-standard-4t"], "2x2x2") == "1.34.0-gke.2201000"
+    assert minimum_gke(MACHINE_TYPES["tpu7x-standard-4t"], "2x2x1") == "1.34.1-gke.1829001"
+
+
+CATALOGUE = {
+    "ct4p-hightpu-4t": (4, 240, 407, "tpu-v4-podslice", 2),
+    "ct5lp-hightpu-1t": (1, 24, 48, "tpu-v5-lite-podslice", 1),
+    "ct5lp-hightpu-4t": (4, 112, 192, "tpu-v5-lite-podslice", 1),
+    "ct5lp-hightpu-8t": (8, 224, 384, "tpu-v5-lite-podslice", 1),
+    "ct5p-hightpu-4t": (4, 208, 448, "tpu-v5p-slice", 2),
+    "ct6e-standard-1t": (1, 44, 176, "tpu-v6e-slice", 1),
+    "ct6e-standard-4t": (4, 180, 720, "tpu-v6e-slice", 1),
+    "ct6e-standard-8t": (8, 360, 1440, "tpu-v6e-slice", 1),
+    "tpu7x-standard-1t": (1, 56, 240, "tpu7x", 2),
+    "tpu7x-standard-4t": (4, 224, 960, "tpu7x", 2),
+}
+"""Chips, vCPUs, GB, label and cores a chip, copied by hand from Google's lists."""
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_host_is_what_google_lists_it_as_and_the_rehearsals_is_the_same(name) -> None:
+    row, played = MACHINE_TYPES[name], TPUS[name]
+    assert (row.chips, row.vcpus, row.memory_gb, row.accelerator, row.cores_per_chip) == CATALOGUE[name]
+    assert (played.chips, played.cpus, played.memory_gb, played.accelerator) == CATALOGUE[name][:4]
+
+
+@pytest.mark.parametrize("name", MACHINE_TYPES)
+def test_the_rehearsal_makes_every_shape_of_the_catalogue_and_only_those(name) -> None:
+    """Two tables that do not know each other: each topology with its hosts, and with one side larger by one what both say."""
+    row, played = MACHINE_TYPES[name], TPUS[name]
+    for topology in row.topologies():
+        assert hosts(played, topology) == SliceShape(row, topology).hosts
+        sides = dimensions(topology)
+        for n in range(len(sides)):
+            other = "x".join(str(side + (k == n)) for k, side in enumerate(sides))
+            assert (hosts(played, other) is not None) == (other in row.topologies())
+
+
+@pytest.mark.parametrize("family", sorted(set(ZONES) - {"ct5l"}))
+def test_the_rehearsal_has_machines_where_google_lists_them(family) -> None:
+    assert set(ZONES[family]) == ZONES_OF[family]

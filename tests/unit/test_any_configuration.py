@@ -67,6 +67,7 @@ WHOLE: dict[str, Any] = {
     "charts": {"kueue": "oci://some/chart"},
     "timeouts": {"pool": "60m"},
     "tpuZones": {"ct5lp": ["us-central1-a"]},
+    "tpuCapacity": {"v5p": ["flex-start"]},
     "ray": {
         "operator": "helm",
         "jobs": [

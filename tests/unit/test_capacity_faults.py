@@ -27,6 +27,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("reservation without a name", values(ON_DEMAND, capacity="reservation"), "slices[1].reservation", "the name of the reservation", "add `reservation`"),
     ("reservation of an empty name", values(ON_DEMAND, capacity="reservation", reservation=""), "slices[1].reservation", "the name of the reservation", "add `reservation`"),
     ("DWS with spot", values(spot=True), "slices[2].spot", "a known key", "or write capacity: spot in place of queued: a pool has one kind"),
+    ("two kinds in a list", values(capacity=["queued", "spot"]), "slices[2].capacity", "one of on-demand, reservation, spot", "write queued, and for spot an entry in slices of its own"),
+    ("one kind in a list", values(capacity=["queued"]), "slices[2].capacity", "one of on-demand", "write queued, without brackets"),
     ("spot as Google writes it", values(ON_DEMAND, spot=True), "slices[1].spot", "a known key", "write capacity: spot"),
     ("no spot as Google writes it", values(spot=False), "slices[2].spot", "a known key", "remove the key"),
     ("queued as Google writes it", values(ON_DEMAND, queuedProvisioning={"enabled": True}), "slices[1].queuedProvisioning", "a known key", "write capacity: queued: on TPUs"),

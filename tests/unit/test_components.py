@@ -171,6 +171,15 @@ def test_a_chart_from_a_folder_has_no_version(recorded, tmp_path, monkeypatch) -
     assert "version" not in recording.named("kueue-release").inputs
 
 
+def test_ray_jobs_are_submitted_anew_under_another_operator(both_tutorials, recorded) -> None:
+    """GKE's add-on takes them along when it is switched off."""
+    by_helm = recorded(**both(ray={**BOTH["ray"], "operator": "helm"}))
+    for recording, operator in ((both_tutorials, "addon"), (by_helm, "helm")):
+        job = recording.named("ray-1-rayjob")
+        assert (job.replacement_trigger, job.delete_before_replace) == (operator, True)
+        assert recording.named("multislice-3slice-jobset").replacement_trigger == ""
+
+
 def test_the_order_of_up_is_the_reverse_order_of_destroy(tutorial) -> None:
     """jobs -> local queue -> cluster queue -> flavor -> Kueue -> JobSet -> default pool -> cluster -> network."""
     chain = [
@@ -304,7 +313,8 @@ def test_several_pools_of_a_shared_shape_carry_their_flavor_as_a_label(recorded)
     for name in ("dws-1", "dws-2"):
         assert recording.named(f"{name}-pool").inputs["nodeConfig"]["labels"] == {"tpu-platform/flavor": "dws"}
     flavor = recording.named("queue-dws").inputs
-    assert flavor["spec"] == {"nodeLabels": {"tpu-platform/flavor": "dws"}}
+    shape = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    assert flavor["spec"] == {"nodeLabels": {**shape, "tpu-platform/flavor": "dws"}}
 
 
 def test_the_ray_operator_is_an_addon_or_a_release_or_not_there(recorded, both_tutorials, tutorial) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import TUTORIAL, plan_with
+from generations import with_job
+
+from workloads.selection import selection
 
 pytestmark = pytest.mark.unit
 
@@ -47,3 +50,31 @@ def test_a_job_expects_the_chips_of_all_its_slices() -> None:
         "multislice-2slice": 16,
         "multislice-1slice": 8,
     }
+
+
+def test_a_job_of_several_generations_selects_what_they_share_and_a_term_each_of_what_they_do_not() -> None:
+    job = plan_with(**with_job(["reserved", "v6e", "v5p"])).jobs[0]
+    pod = selection(job.labels)
+    assert "nodeSelector" not in pod
+    terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [{e["key"].rsplit("/")[-1]: e["values"] for e in term["matchExpressions"]} for term in terms] == [
+        {"gke-tpu-accelerator": ["tpu-v5-lite-podslice"], "gke-tpu-topology": ["4x4"], "flavor": ["reserved"]},
+        {"gke-tpu-accelerator": ["tpu-v6e-slice"], "gke-tpu-topology": ["4x4"], "gke-nodepool": ["v6e-1"]},
+        {"gke-tpu-accelerator": ["tpu-v5p-slice"], "gke-tpu-topology": ["2x2x4"]},
+    ]
+
+
+def test_a_job_of_one_flavor_has_a_plain_selector() -> None:
+    named, listed = (plan_with(**with_job(**keys)).jobs[0] for keys in ({"flavor": "v5p"}, {"flavors": ["v5p"]}))
+    wanted = {"nodeSelector": named.shape.node_labels}
+    assert (selection(named.labels), selection(listed.labels)) == (wanted, wanted)
+
+
+def test_kinds_of_one_generation_share_all_but_what_tells_them_apart() -> None:
+    pod = selection(plan_with(**with_job(["reserved", "spot"])).jobs[0].labels)
+    assert pod["nodeSelector"] == {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice",
+        "cloud.google.com/gke-tpu-topology": "4x4",
+    }
+    terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [[e["values"] for e in term["matchExpressions"]] for term in terms] == [[["reserved"]], [["spot"]]]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import TUTORIAL
 
 from operations import preview
 from operations.engine import OperationError
@@ -40,12 +39,3 @@ def test_no_key_of_the_cloud_is_taken_along(checkout: Layout, tmp_path: Path) ->
     own = preview._project(checkout.checkout, "prod", folder)
     assert yaml.safe_load(own.read_text()) == {"config": {"tpu-platform:project": "p"}}
     assert sorted(path.name for path in folder.iterdir()) == ["Pulumi.prod.yaml", "Pulumi.yaml"]
-
-
-def test_an_existing_cluster_is_not_previewed_from_nothing(checkout: Layout) -> None:
-    cluster = {"name": "theirs", "existing": True}
-    values = {f"tpu-platform:{key}": value for key, value in {**TUTORIAL, "cluster": cluster}.items()}
-    (checkout.checkout / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": values}))
-    with pytest.raises(OperationError, match="existing cluster theirs"):
-        preview.run(checkout, "dev")
-    assert not checkout.root.exists()

@@ -61,7 +61,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("head with more memory than a node", job(head=head(memory="40Gi")), "ray.jobs[0].head.memory", "Mi, what a node of e2-standard-8", "make the head smaller"),
     ("head with more cpu than is left beside controllers", {**job(head=head(cpu=7)), "cluster": {"name": "c", "defaultPool": {"machineType": "e2-standard-8", "nodes": 1, "zones": ["us-central1-a"]}}}, "ray.jobs[0].head.cpu", "need 7.5 cores, and the nodes have 6", "make the head smaller"),
     ("head of no cpu", job(head=head(cpu=0)), "ray.jobs[0].head.cpu", "from 1 to 1000", "write 1 or more"),
-    ("head without memory", job(head={"cpu": 2}), "ray.jobs[0].head.memory", "must be set", "add `memory`, like 4Gi"),
+    ("head with more cpu than a node, and memory left open", job(head={"cpu": 8}), "ray.jobs[0].head.cpu", "at most 7", "make the head smaller"),
     ("worker with more cpu than a host", job(worker={"cpu": 180, "memory": "16Gi"}), "ray.jobs[0].worker.cpu", "a host of ct6e-standard-4t has left", "or less"),
     ("worker with more memory than a host", job(worker={"cpu": 8, "memory": "720Gi"}), "ray.jobs[0].worker.memory", "a host of ct6e-standard-4t has left", "Gi or less"),
     ("elastic with the gate off", {**job(elastic=True), "kueue": GATE_OFF}, f"kueue.featureGates.{ELASTIC_JOBS}", "autoscaling of ray.jobs[0].elastic", "write true, or remove"),
@@ -101,6 +101,13 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
 @each(CASES)
 def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(values, path, wanted, remedy) -> None:
     is_the_only_fault(values, path, wanted, remedy)
+
+
+def test_of_a_pods_room_one_part_may_be_stated() -> None:
+    worker = plan_with(**both(ray=with_ray(worker={"memory": "64Gi"}))).ray_jobs[0].worker
+    assert (worker.millicores, worker.mib) == (8000, 64 * 1024)
+    head = plan_with(**both(ray=with_ray(head={"cpu": 3}))).ray_jobs[0].head
+    assert (head.millicores, head.mib) == (3000, 4096)
 
 
 def test_a_stated_quota_that_is_too_small_in_both_is_told_of_both() -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
+from generations import with_job
 
 from settings.faults import ConfigurationError, Fault
 from settings.plan import plan_from
@@ -32,7 +33,13 @@ TEAMS: dict[str, Any] = {
         {"name": "own", "slices": 2, "team": "team-a", "priority": "high"},
     ],
 }
-BASES = {"tutorial": TUTORIAL, "both": {**TUTORIAL, **BOTH}, "autopilot": {**TUTORIAL, **AUTOPILOT}, "teams": TEAMS}
+BASES = {
+    "tutorial": TUTORIAL,
+    "both": {**TUTORIAL, **BOTH},
+    "autopilot": {**TUTORIAL, **AUTOPILOT},
+    "teams": TEAMS,
+    "generations": with_job(["reserved", "spot", "v6e", "v5p"], 2),
+}
 OTHERS = (None, True, -1, 0, 5, 2.5, "", "zzz", "A b", "x" * 70, [])
 
 

@@ -8,18 +8,17 @@ import pytest
 from conftest import AUTOPILOT, both, plan_with, with_slice
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
+from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
 from operations.said import Said, said
 from operations.timeline import (
     Node,
     Request,
-    free_chips,
     jobset_line,
     merged,
     moment,
     ray_line,
     sayings,
     table,
-    with_room,
 )
 from settings.team_model import PreemptionSection
 
@@ -176,6 +175,50 @@ def test_the_queue_says_why_a_job_waits():
     jobset = {"metadata": {"name": "two"}, "spec": {"replicatedJobs": [{"replicas": 2}]}}
     workload = {"metadata": {"creationTimestamp": at(0)}, "status": {"conditions": [reserved]}}
     assert jobset_line(jobset, workload, [], {}, None).note == "insufficient unused quota"
+
+
+def waiting_pod(uid: str, node: str | None = None) -> dict:
+    return {"metadata": {"uid": uid}, "spec": {"nodeName": node} if node else {}}
+
+
+def scale_up(uid: str, second: int, message: str) -> dict:
+    return {"involvedObject": {"uid": uid}, "lastTimestamp": at(second), "message": message}
+
+
+def test_the_autoscaler_says_why_there_are_no_nodes():
+    admitted = line("two", {}, 1, 1, None)
+    events = [scale_up("a", 3, "stock-out"), scale_up("a", 2, "quota"), scale_up("b", 9, "of another job")]
+    assert with_scale_up(admitted, [waiting_pod("a")], events).note == "stock-out"
+    assert with_scale_up(replace(admitted, note="waits"), [waiting_pod("a")], events).note == "waits; stock-out"
+    assert with_scale_up(admitted, [waiting_pod("a", "node-1")], events) == admitted
+    ended = line("two", {}, 1, 1, 5)
+    assert with_scale_up(ended, [waiting_pod("a")], events) == ended
+
+
+def request(name: str, second: int, *conditions: dict) -> dict:
+    return {"metadata": {"name": name, "creationTimestamp": at(second)}, "status": {"conditions": list(conditions)}}
+
+
+def test_what_google_refused_is_remembered_when_the_job_runs_elsewhere():
+    failed = {**true("Failed", 5), "message": "no capacity in us-central1-b"}
+    refusals = refusals_of([request("second", 4, true("Accepted", 4)), request("first", 2, failed)])
+    assert refusals == ("first: no capacity in us-central1-b",)
+    waiting = replace(line("two", {}, 1, None, None), refusals=refusals)
+    elsewhere = line("two", {0: ["p1"]}, 1, 6, None)
+    assert merged(waiting, elsewhere).refusals == refusals
+    again = replace(elsewhere, refusals=(*refusals, "third: x"))
+    assert merged(waiting, again).refusals == ("first: no capacity in us-central1-b", "third: x")
+
+
+def test_plans_have_letters_however_many_there_are():
+    plan = tutorial_b()
+    shared, queue = plan.queues
+    flavors = tuple(replace(queue.flavors[-1], name=f"f{i}", check=None) for i in range(28))
+    plan = replace(plan, queues=(shared, replace(queue, flavors=flavors)), ray_jobs=plan.ray_jobs[:1])
+    for i, letters in ((0, "A"), (8, "I"), (25, "Z"), (26, "AA"), (27, "AB")):
+        ran = replace(ray("ray-1", f"f{i}", "dws-pool", 2, 2), expected=f"f{i}")
+        texts = [promise.text for promise in promises(plan, [ran])]
+        assert f"ray-1 ran by Plan {letters}: flavor f{i}, on dws-pool" in texts
 
 
 def test_plan_a_and_plan_b_are_promises():

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 from conftest import AUTOPILOT, TUTORIAL, changed, plan_with, run_platform
 from engine import Recording, record
+from pulumi_gcp.container import ClusterAddonsConfigArgs, ClusterAddonsConfigGcsFuseCsiDriverConfigArgs
 
-from components.outputs import checkpoints_output
+from components.checkpoints import must_be_of_project
+from components.cluster import must_mount_buckets
+from components.outputs import checkpoints_output, watch_commands
 from settings.faults import ConfigurationError
 from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
 from workloads.checkpoint_volume import checkpoint_volume
@@ -140,10 +144,29 @@ def test_in_the_host_s_network_a_pod_shows_its_own_account() -> None:
     assert volume["mountOptions"].endswith(",uid=1000,gid=100")
 
 
+def addons(enabled: bool | None) -> ClusterAddonsConfigArgs:
+    driver = ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=enabled) if enabled is not None else None
+    return ClusterAddonsConfigArgs(gcs_fuse_csi_driver_config=driver)
+
+
+@pytest.mark.parametrize("enabled", [None, False])
+def test_a_cluster_of_somebody_else_s_that_mounts_no_buckets_is_refused_at_once(enabled: bool | None) -> None:
+    with pytest.raises(pulumi.RunError, match="--update-addons GcsFuseCsiDriver=ENABLED"):
+        must_mount_buckets(addons(enabled), "theirs")
+    must_mount_buckets(addons(True), "theirs")
+
+
+def test_a_bucket_of_another_project_is_refused_at_once() -> None:
+    with pytest.raises(pulumi.RunError, match="is in project other, and must be in mine"):
+        must_be_of_project("theirs", "other", "mine")
+    must_be_of_project("theirs", "mine", "mine")
+
+
 def test_outputs_say_where_the_checkpoints_are() -> None:
     plan = plan_with(checkpoints={"bucket": NAME})
     assert checkpoints_output(plan)["multislice-3slice"] == f"gs://{NAME}/default/multislice-3slice"
     assert checkpoints_output(plan_with()) == {}
+    assert f"gcloud storage ls gs://{NAME}/default/multislice-3slice/" in watch_commands(plan)
 
 
 def test_what_the_stack_says_of_the_program_is_what_the_program_says_of_itself() -> None:

@@ -118,7 +118,9 @@ class Checkpoints:
         if reason := _first(reason):
             return None, reason
         if state is None:
-            raise Failure(CHECKPOINTS, f"{self._folder} has checkpoints of another run: {_difference(body['of'], self._of)}")
+            raise Failure(
+                CHECKPOINTS, f"{self._folder} has checkpoints of another run: {_difference(body['of'], self._of)}"
+            )
         if wrong := [name for name, value in fingerprints(state).items() if value != body["fingerprints"].get(name)]:
             return None, f"{', '.join(wrong)} changed since it was saved"
         return Found(step, state, Record(**body["record"])), ""
@@ -142,4 +144,6 @@ def _first(reason: str) -> str:
 
 
 def _difference(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {stored.get(name)} there, {wanted[name]} here" for name in wanted if stored.get(name) != wanted[name])
+    return ", ".join(
+        f"{name} {stored.get(name)} there, {wanted[name]} here" for name in wanted if stored.get(name) != wanted[name]
+    )

@@ -24,7 +24,9 @@ def examples(seed: int, step: int, rows: npt.NDArray[np.int64], length: int, voc
     Each counts up from anywhere by a stride of its own, modulo the vocabulary; one token in sixteen is noise. Two tokens
     tell the stride, so there is something to learn.
     """
-    example = _mixed(_mixed(_mixed(np.uint64(seed) + np.zeros(len(rows), np.uint64)) + np.uint64(step)) + rows.astype(np.uint64))
+    example = _mixed(
+        _mixed(_mixed(np.uint64(seed) + np.zeros(len(rows), np.uint64)) + np.uint64(step)) + rows.astype(np.uint64)
+    )
     position = np.arange(length + 1, dtype=np.uint64)
     stride = np.uint64(1) + (example >> np.uint64(32)) % np.uint64(STRIDES)
     regular = example[:, None] % np.uint64(vocabulary) + stride[:, None] * position

@@ -73,7 +73,9 @@ def check_devices(expected: int | None, platform: str | None) -> None:
     if platform is not None and backend != platform:
         raise Failure(DEVICES, f"the platform is {backend}, not {platform}: JAX did not find the chips of this host")
     if expected is not None and count != expected:
-        raise Failure(DEVICES, f"{count} devices are here, {expected} are expected: NUM_SLICES x HOSTS_PER_SLICE x CHIPS_PER_HOST")
+        raise Failure(
+            DEVICES, f"{count} devices are here, {expected} are expected: NUM_SLICES x HOSTS_PER_SLICE x CHIPS_PER_HOST"
+        )
 
 
 def _reach(address: str, seconds: int, deadline: float) -> None:
@@ -85,7 +87,9 @@ def _reach(address: str, seconds: int, deadline: float) -> None:
             return
         except OSError as error:
             if time.monotonic() + RETRY_SECONDS > deadline:
-                raise Failure(NOT_MET, f"the coordinator {address} was not reached within {seconds} s: {error}") from error
+                raise Failure(
+                    NOT_MET, f"the coordinator {address} was not reached within {seconds} s: {error}"
+                ) from error
         time.sleep(RETRY_SECONDS)
 
 

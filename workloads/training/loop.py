@@ -25,7 +25,9 @@ class Training:
     done: int
     record: Record
 
-    def run(self, step: Step, stop_at: Callable[[int], bool], saved: Checkpoints | None, write: Callable[[str], None] | None) -> bool:
+    def run(
+        self, step: Step, stop_at: Callable[[int], bool], saved: Checkpoints | None, write: Callable[[str], None] | None
+    ) -> bool:
         """Whether all steps are done; otherwise it was told to stop, and has saved if there is somewhere to save to."""
         progress = Progress(self.config, self.done, self.record, write)
         stopped = False

@@ -6,6 +6,7 @@ chips' own links (ICI): parameters are split there (fsdp), and matrices too (ten
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import jax
@@ -28,7 +29,7 @@ def mesh_of(devices: Sequence[jax.Device], slices: int, tensor: int) -> Mesh:
     if len(devices) % slices:
         raise Failure(DEVICES, f"{len(devices)} devices do not make {slices} equal slices")
     each = len(devices) // slices
-    across = np.gcd(each, tensor)
+    across = math.gcd(each, tensor)
     grids = [
         mesh_utils.create_device_mesh((each // across, across), devices=group) for group in _slices(devices, slices)
     ]
@@ -48,7 +49,7 @@ def _slices(devices: Sequence[jax.Device], slices: int) -> list[list[jax.Device]
 
 def _slice(device: jax.Device) -> int:
     """Number of a TPU's slice; 0 for a device that knows of none."""
-    return getattr(device, "slice_index", 0)
+    return int(getattr(device, "slice_index", 0))
 
 
 def split(mesh: Mesh, shape: Sequence[int], axes: Sequence[str | None]) -> NamedSharding:
@@ -64,7 +65,7 @@ def whole(mesh: Mesh) -> NamedSharding:
 
 def rows_of(mesh: Mesh, batch: int) -> int:
     """Rows of a batch of `batch` examples, filled up to what divides evenly."""
-    shards = mesh.shape["slice"] * mesh.shape["fsdp"]
+    shards = int(mesh.shape["slice"] * mesh.shape["fsdp"])
     return -(-batch // shards) * shards
 
 

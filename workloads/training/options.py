@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,11 +67,15 @@ def options_from(words: Sequence[str]) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="training", description="Trains a small transformer on all chips of all slices.")
+    parser = argparse.ArgumentParser(
+        prog="training", description="Trains a small transformer on all chips of all slices."
+    )
     parser.add_argument("--config", choices=sorted(CONFIGS), default="tiny", help="named configuration (tiny)")
     parser.add_argument("--steps", type=_whole(1), help="steps in all, those of earlier starts included")
     parser.add_argument("--checkpoint-every", type=_whole(1), metavar="STEPS", help="steps between checkpoints")
-    parser.add_argument("--checkpoint-dir", type=Path, metavar="PATH", help="a folder that all processes see; none: no checkpoints")
+    parser.add_argument(
+        "--checkpoint-dir", type=Path, metavar="PATH", help="a folder that all processes see; none: no checkpoints"
+    )
     parser.add_argument("--seed", type=_whole(0), default=0, help="of the model and of the data (0)")
     parser.add_argument(
         "--initialization-seconds",
@@ -88,14 +92,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _whole:  # noqa: N801  argparse prints the type's name
-    """A whole number from `least`, for argparse."""
+def _whole(least: int) -> Callable[[str], int]:
+    """A whole number from `least`, for argparse, which prints the function's name."""
 
-    def __init__(self, least: int) -> None:
-        self.least = least
-        self.__name__ = f"number from {least}"
-
-    def __call__(self, text: str) -> int:
-        if (number := int(text)) < self.least:
+    def number(text: str) -> int:
+        if int(text) < least:
             raise ValueError
-        return number
+        return int(text)
+
+    number.__name__ = f"number from {least}"
+    return number

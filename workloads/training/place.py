@@ -12,7 +12,7 @@ COUNTS = ("NUM_SLICES", "HOSTS_PER_SLICE", "CHIPS_PER_HOST")
 
 @dataclass(frozen=True)
 class Place:
-    """Slices, hosts of a slice and chips of a host are counts; `coordinator` is host:port of process 0."""
+    """Slices, hosts of a slice and chips of a host are counts; `coordinator` is host:port of process 0, empty for one process."""
 
     slices: int
     hosts: int
@@ -20,7 +20,6 @@ class Place:
     slice_index: int
     host_index: int
     coordinator: str
-    platform: str | None
 
     @property
     def processes(self) -> int:
@@ -40,24 +39,24 @@ def place_from(environment: Mapping[str, str]) -> Place | None:
 
     Raises Failure if some are missing, are not numbers, or contradict each other.
     """
-    coordinator = environment.get("COORDINATOR_ADDRESS")
-    if coordinator is None and not any(name in environment for name in COUNTS):
+    coordinator = environment.get("COORDINATOR_ADDRESS", "")
+    if not coordinator and not any(name in environment for name in COUNTS):
         return None
     slices, hosts, chips = (_number(environment, name, 1) for name in COUNTS)
-    if coordinator is None and slices * hosts > 1:
-        raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere")
-    if coordinator is not None and not _is_address(coordinator):
+    if not coordinator and slices * hosts > 1:
+        raise Failure(
+            ENVIRONMENT, f"COORDINATOR_ADDRESS is not set, and {slices} x {hosts} processes have to meet somewhere"
+        )
+    if coordinator and not _is_address(coordinator):
         raise Failure(ENVIRONMENT, f"COORDINATOR_ADDRESS is {coordinator!r}, not host:port")
-    place = Place(
+    return Place(
         slices=slices,
         hosts=hosts,
         chips=chips,
         slice_index=_index(environment, "SLICE_INDEX", slices),
         host_index=_index(environment, "HOST_INDEX", hosts),
-        coordinator=coordinator if coordinator is not None else "",
-        platform=wanted_platform(environment),
+        coordinator=coordinator,
     )
-    return place
 
 
 def wanted_platform(environment: Mapping[str, str]) -> str | None:

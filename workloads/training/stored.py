@@ -54,7 +54,7 @@ def read_record(path: Path) -> dict[str, Any]:
             raise Damaged("its record does not match its checksum")
     except Damaged:
         raise
-    except Exception as error:  # noqa: BLE001  whatever reading a harmed file raises
+    except Exception as error:  # whatever reading a harmed file raises
         raise Damaged(f"its record cannot be read: {error}") from error
     return dict(body)
 
@@ -73,7 +73,7 @@ def read_state(path: Path, layout: State) -> State:
     try:
         arguments = ocp.args.PyTreeRestore(layout, restore_args=ocp.checkpoint_utils.construct_restore_args(layout))
         return dict(jax.block_until_ready(reader.restore(path / "state", args=arguments)))
-    except Exception as error:  # noqa: BLE001  whatever reading a harmed file raises
+    except Exception as error:  # whatever reading a harmed file raises
         raise Damaged(f"its arrays cannot be read: {error}") from error
 
 

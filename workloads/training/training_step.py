@@ -12,7 +12,7 @@ import optax
 from jax.sharding import Mesh
 
 from . import model
-from .data import examples
+from .data import Tokens, examples
 from .mesh import by_rows, rows_of, split, whole
 from .options import Config
 
@@ -58,8 +58,9 @@ def batch_of(config: Config, mesh: Mesh, seed: int, step: int) -> jax.Array:
     """Tokens [rows, length + 1] of a step. Each process makes only the rows that its devices hold."""
     shape = (rows_of(mesh, config.batch), config.length + 1)
 
-    def part(index: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[np.int32]]:
-        return examples(seed, step, np.arange(shape[0])[index[0]], config.length, config.vocabulary)
+    def part(index: tuple[slice, ...] | None) -> Tokens:
+        rows = slice(None) if index is None else index[0]
+        return examples(seed, step, np.arange(shape[0])[rows], config.length, config.vocabulary)
 
     return jax.make_array_from_callback(shape, by_rows(mesh), part)
 
