@@ -52,7 +52,7 @@ def test_a_missing_variable_is_named() -> None:
 
 @pytest.mark.parametrize(("devices", "kind"), [(4, "tpu"), (16, "cpu"), (0, "tpu")])
 def test_workers_that_do_not_have_all_chips_of_the_right_kind_say_so(devices: int, kind: str) -> None:
-    with pytest.raises(WrongDevicesError, match=f"expected 16 devices of kind tpu .*, found {devices} of kind {kind}"):
+    with pytest.raises(WrongDevicesError, match=f"expected 16 devices of kind tpu, found {devices} of kind {kind}"):
         slices().check(devices, kind, "tpu")
     slices().check(16, "tpu", "tpu")
 
