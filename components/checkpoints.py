@@ -68,8 +68,8 @@ class Checkpoints(pulumi.ComponentResource):
         return found
 
     def _bucket(self, name: str, args: CheckpointsArgs) -> storage.Bucket:
-        """Its namespace is a hierarchical one, in which the rename of a folder is one step: so Orbax makes a checkpoint valid. Such
-        a bucket keeps no versions of its objects; a job keeps its last checkpoints itself."""
+        """Its namespace is a hierarchical one: folders are things of their own, which are listed and renamed in one step, as a file
+        system's are. Such a bucket keeps no versions of its objects; a job keeps its last checkpoints itself."""
         plan, settings = args.checkpoints, args.settings
         return storage.Bucket(
             f"{name}-bucket",

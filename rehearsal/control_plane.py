@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import kubeconfig, supervisor
-from rehearsal.dns import corefile
+from rehearsal.dns import write_settings
 from rehearsal.gke import builtin
 from rehearsal.images import read_table
 from rehearsal.layout import Layout
-from rehearsal.network import MOST_CLUSTERS, ClusterNetwork
+from rehearsal.network import GOOGLE, MOST_CLUSTERS, ClusterNetwork
 from rehearsal.pki import Authority, signing_key
 from rehearsal.programs import KUBERNETES_VERSION
 from rehearsal.stages import render
@@ -72,7 +72,7 @@ class ControlPlanes:
         index = self._index(cluster_id)
         network = ClusterNetwork(index)
         network.create()
-        plane = _Plane(self.layout, self.folder(cluster_id), _short(cluster_id), network)
+        plane = _Plane(self.layout, self.folder(cluster_id), cluster_id, network)
         plane.write_files()
         started = time.monotonic()
         supervisor.start_unit(self.layout, *plane.etcd())
@@ -129,8 +129,9 @@ class ControlPlanes:
 class _Plane:
     """The files and command lines of one control plane."""
 
-    def __init__(self, layout: Layout, folder: Path, short: str, network: ClusterNetwork) -> None:
-        self.layout, self.folder, self.short, self.network = layout, folder, short, network
+    def __init__(self, layout: Layout, folder: Path, cluster_id: str, network: ClusterNetwork) -> None:
+        self.layout, self.folder, self.cluster_id, self.network = layout, folder, cluster_id, network
+        self.short = _short(cluster_id)
         self.pki = folder / "pki"
         self.address = network.control_plane
         self.endpoint = f"https://{self.address}:443"
@@ -216,10 +217,8 @@ class _Plane:
         })  # fmt: skip
 
     def dns(self) -> tuple[str, list[str]]:
-        address = self.network.bridge_address.split("/")[0]
-        path = self.folder / "Corefile"
-        path.write_text(corefile(address, self.folder / "nodes.kubeconfig"))
-        return f"coredns-{self.short}", [str(self.layout.bin / "coredns"), "-conf", str(path)]
+        words = write_settings(self.folder, self.network.gateway, self.folder / "nodes.kubeconfig")
+        return self._unit("coredns", {}, *words)
 
     def kwok(self) -> tuple[str, list[str]]:
         return self._unit("kwok", {
@@ -232,9 +231,10 @@ class _Plane:
         flags: dict[str, object] = {
             "kubeconfig": self.folder / "nodes.kubeconfig", "images": self.layout.images, "state": self.folder / "kubelet",
             "kubelet-port": self.network.kubelet_port, "pods-bridge": self.network.bridge,
-            "gateway": self.network.bridge_address.split("/")[0],
+            "gateway": self.network.gateway,
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
+            "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.root / "buckets",
         }  # fmt: skip
         return self._python("kubelet", flags)
 

@@ -22,6 +22,8 @@ _COREFILE = """\
 way out of a rehearsal."""
 
 
-def corefile(address: str, kubeconfig: Path) -> str:
-    """CoreDNS's settings for one cluster, whose pods ask `address`."""
-    return _COREFILE.format(address=address, kubeconfig=kubeconfig)
+def write_settings(folder: Path, address: str, kubeconfig: Path) -> list[str]:
+    """CoreDNS's words for one cluster, whose pods ask `address`; its settings are written to `folder`."""
+    path = folder / "Corefile"
+    path.write_text(_COREFILE.format(address=address, kubeconfig=kubeconfig))
+    return ["-conf", str(path)]

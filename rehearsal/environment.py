@@ -14,10 +14,9 @@ from pathlib import Path
 from rehearsal.control_plane import token
 from rehearsal.installed import installed_engine, plugin
 from rehearsal.layout import Layout
+from rehearsal.network import GOOGLE
 
-GOOGLE_PORT = 8085
 PROVIDER_PORT = 8086
-GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
 
 _BASE_PATHS = {
     "COMPUTE": "compute/beta/",

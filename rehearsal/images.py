@@ -64,7 +64,7 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
         "rootfs": "host",
         "show": [str(home)],
         # On nodes of their own in a cluster; here they must leave the managers, which have deadlines, their part of the processors.
-        "nice": 15,
+        "nice": 5,
         "memory": f"{image.memory_mib}Mi",
         **({"jobs": max(1, _cores() // image.cores_per_job)} if image.cores_per_job is not None else {}),
         "environment": {

@@ -20,10 +20,11 @@ import yaml
 
 from rehearsal import python_images, sandbox, supervisor
 from rehearsal.control_plane import token
-from rehearsal.environment import GOOGLE, GOOGLE_PORT, PROVIDER_PORT, gcloud, inside, real_google_plugin
+from rehearsal.environment import PROVIDER_PORT, gcloud, inside, real_google_plugin
 from rehearsal.images import pods_are_real, write_table
 from rehearsal.installed import user_plugins
 from rehearsal.layout import Layout
+from rehearsal.network import GOOGLE, GOOGLE_PORT
 from rehearsal.ports import RehearsalError as RehearsalError
 from rehearsal.ports import choose_ports as choose_ports
 from rehearsal.ports import forwarded, forwarder, gateway_socket, start_forwarder

@@ -9,6 +9,9 @@ import subprocess
 from dataclasses import dataclass
 
 MOST_CLUSTERS = 60
+GOOGLE_PORT = 8085
+GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
+"""Where Google's APIs answer inside."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,11 @@ class ClusterNetwork:
     @property
     def bridge_address(self) -> str:
         return f"10.{64 + self.index}.0.1/16"
+
+    @property
+    def gateway(self) -> str:
+        """The bridge's own address: the way out of a pod, and where the cluster's DNS answers."""
+        return self.bridge_address.split("/")[0]
 
     @property
     def services(self) -> str:

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import sandbox
-from rehearsal.environment import GOOGLE_PORT
 from rehearsal.forward import free_port
 from rehearsal.layout import Layout
-from rehearsal.network import ClusterNetwork
+from rehearsal.network import GOOGLE_PORT, ClusterNetwork
 
 FORWARDED_CLUSTERS = 4
 FORWARDER_TIMEOUT_S = 10.0

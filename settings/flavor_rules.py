@@ -69,11 +69,19 @@ def given_out_with(name: str, job: WorkloadSection, settings: Settings) -> tuple
         team = next((team for team in settings.teams if team.name == job.team), None)
         if team is None or name not in team.flavors:
             raise Unsound("team")
-        return f"team {team.name}", list(team.flavors)
+        return f"team {team.name}", _known(list(team.flavors), settings)
     queue = queue_of_flavor(name, settings)
     if queue is None or (queue.flavors is None and len(settings.queues) > 1):
         raise Unsound("queues")
+    _known(queue.flavors if queue.flavors is not None else [], settings)
     return f"queue {queue.local_queue}", [section.flavor for section in sections_of(queue, settings)]
+
+
+def _known(names: list[str], settings: Settings) -> list[str]:
+    """Raises Unsound for a list with a name that is unknown: it may have meant any."""
+    if not set(names) <= set(flavor_names(settings)):
+        raise Unsound("flavors")
+    return names
 
 
 def _others(job: WorkloadSection, settings: Settings) -> tuple[str, list[str], list[str]]:
@@ -88,8 +96,10 @@ def _others(job: WorkloadSection, settings: Settings) -> tuple[str, list[str], l
 def _of_one_queue(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     """A job is in one queue, and gets what that gives out."""
     giver, given, wanted = _others(job, settings)
+    everywhere = {name for team in settings.teams for name in team.flavors}
+    everywhere |= {name for queue in settings.queues if queue.flavors is not None for name in queue.flavors}
     for j, name in enumerate(wanted):
-        if name not in given:
+        if name not in given and name in everywhere:  # one that nobody gives out is a fault of the queues
             rest = f"a flavor of {giver}, as {wanted[0]} is: {', '.join(given)}"
             yield Fault(f"{path}.flavors[{j}]", name, rest, f"remove it, or let {giver} give out {name}")
 

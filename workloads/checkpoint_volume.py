@@ -17,8 +17,8 @@ ANNOTATIONS = {"gke-gcsfuse/volumes": "true"}
 DRIVER = "gcsfuse.csi.storage.gke.io"
 _OPTIONS = (
     "implicit-dirs",
-    # Orbax makes a checkpoint valid by renaming its folder. A bucket with a hierarchical namespace does that in one step, any
-    # other one file by file, and then only for folders of at most so many files.
+    # Our program renames nothing. One that does, as Orbax by default, can in a bucket with a hierarchical namespace in one step;
+    # in any other Cloud Storage FUSE does it file by file, and only for folders of at most so many.
     "rename-dir-limit=200000",
     # Hosts wait for what others write, so none may remember for a minute what there was.
     "metadata-cache:ttl-secs:0",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rehearsal.kubelet import sandbox, table
 from rehearsal.kubelet.agent import Agent, Watches
+from rehearsal.kubelet.buckets import Buckets
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.context import Context
 from rehearsal.kubelet.events import Events
@@ -40,6 +41,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--serving-cert", required=True)
     parser.add_argument("--serving-key", required=True)
     parser.add_argument("--client-ca", required=True)
+    parser.add_argument("--google", default="", help="where Google's APIs answer; without it there are no buckets")
+    parser.add_argument("--cluster", default="", help="this cluster's name there: projects/*/locations/*/clusters/*")
+    parser.add_argument("--buckets", type=Path, default=Path(), help="the folder of the buckets' folders")
     help_text = "multiplies the kubelet's delays between restarts (10 s, doubling to 300 s)"
     parser.add_argument("--backoff-scale", type=float, default=DEFAULT_BACKOFF_SCALE, help=help_text)
     return parser.parse_args(words)
@@ -89,6 +93,7 @@ def main() -> None:
         name_server=str(outside.ip) if options.name_server is None else options.name_server,
         backoff_scale=options.backoff_scale,
         room=Room(available() * PART),
+        buckets=Buckets(options.google, options.cluster, options.buckets) if options.google else None,
         find=watches.find,
         node=watches.node,
         pod_addresses=watches.pod_addresses,

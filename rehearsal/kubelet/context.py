@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rehearsal.kubelet.buckets import Buckets
 from rehearsal.kubelet.client import Client
 from rehearsal.kubelet.events import Events
 from rehearsal.kubelet.room import Room
@@ -33,6 +34,7 @@ class Context:
     """The address of the cluster's DNS."""
     backoff_scale: float
     room: Room
+    buckets: Buckets | None
     find: Callable[[str, str, str], Object | None]
     """(kind, namespace, name) -> a ConfigMap or Secret."""
     node: Callable[[str], Object | None]

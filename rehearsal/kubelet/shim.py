@@ -71,7 +71,8 @@ def yield_to_others(nice: int) -> None:
     (sched(7): the autogroup feature, which a kernel may lack)."""
     if nice == 0:
         return
-    os.setpriority(os.PRIO_PROCESS, 0, nice)
+    # Who stands back further already, as all do whose rehearsal was started so, may not come forward.
+    os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
     with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(nice))
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubelet import kernel, quantity, writer
+from rehearsal.kubelet import buckets, kernel, quantity, writer
+from rehearsal.kubelet.buckets import Buckets
 from rehearsal.kubelet.downward import FieldError, Surroundings
 from rehearsal.kubelet.expansion import expand
 from rehearsal.kubelet.payload import WRITTEN, MountError, Token, payload
@@ -16,7 +17,9 @@ from rehearsal.kubelet.variables import Lookup
 Pod = dict[str, Any]
 
 
-def prepare(pod: Pod, folder: Path, around: Surroundings, lookup: Lookup, token: Token) -> bool:
+def prepare(
+    pod: Pod, folder: Path, around: Surroundings, lookup: Lookup, token: Token, storage: Buckets | None = None
+) -> bool:
     """Makes or refreshes all volumes below `folder`. Returns whether any file changed. Raises MountError."""
     changed = False
     for volume in pod["spec"].get("volumes") or []:
@@ -28,6 +31,8 @@ def prepare(pod: Pod, folder: Path, around: Surroundings, lookup: Lookup, token:
                 raise MountError(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}') from error
         elif "emptyDir" in volume:
             _empty(target, volume["emptyDir"])
+        elif storage is not None and (volume.get("csi") or {}).get("driver") == buckets.DRIVER:
+            storage.prepare(pod, volume, target)
         else:
             kinds = ", ".join(key for key in volume if key != "name")
             raise MountError(f'volume "{volume["name"]}": volumes of kind {kinds} are not offered in a rehearsal')
@@ -62,11 +67,13 @@ def binds(
         if volume is None:
             raise MountError(f'volume "{mount["name"]}" is not one of the pod')
         written = any(kind in volume for kind in WRITTEN)
+        fixed = written or bool((volume.get("csi") or {}).get("readOnly"))
+        fixed |= buckets.read_only_mark(folder / mount["name"]).exists()
         source = folder / mount["name"]
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", known)
         if part:
             source = _part(source, part, may_make=not written)
-        result.append((str(source), mount["mountPath"], written or bool(mount.get("readOnly"))))
+        result.append((str(source), mount["mountPath"], fixed or bool(mount.get("readOnly"))))
     return result
 
 

@@ -125,7 +125,9 @@ class Worker(threading.Thread):
         allocatable = (node.get("status") or {}).get("allocatable") or {}
         around = Surroundings(self.network.address, node_address(node), allocatable)
         try:
-            volumes.prepare(self.pod, self.folder / "volumes", around, self.runs.lookup, self._token)
+            volumes.prepare(
+                self.pod, self.folder / "volumes", around, self.runs.lookup, self._token, self.context.buckets
+            )
         except payload.MountError as error:
             if any(record.running for record in self.runs.records.values()):
                 return around  # what runs keeps the files it has, as with the kubelet

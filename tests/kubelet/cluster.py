@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.dns import corefile
+from rehearsal.dns import write_settings
 from rehearsal.images import default_table
 from rehearsal.kubelet.client import ApiError, Client
 from rehearsal.layout import Layout
@@ -110,9 +110,7 @@ class Cluster:
 
     def start_controllers(self) -> None:
         """What makes a Job's pods and the addresses of Services, and the DNS that tells them."""
-        path = self.home / "Corefile"
-        path.write_text(corefile(NETWORK.bridge_address.split("/")[0], self.kubeconfig))
-        self._start("coredns", "-conf", str(path))
+        self._start("coredns", *write_settings(self.home, NETWORK.gateway, self.kubeconfig))
         words = ("--leader-elect=false", "--controllers=job-controller,endpointslice-controller", "--secure-port=0")
         self._start("kube-controller-manager", f"--kubeconfig={self.kubeconfig}", *words)
 

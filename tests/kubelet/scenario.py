@@ -65,6 +65,12 @@ def shell(name: str, script: str, image: str = "shell:1", **spec: Any) -> dict[s
     return {"metadata": {"name": name}, "spec": {"nodeName": "n1", "containers": [container], **spec}}
 
 
+RETRIED = "test -e /data/once && echo second && exit 0; touch /data/once; echo first; exit 5"
+RETRIES = [
+    {"name": "c", "image": "shell:1", "args": ["-c", RETRIED], "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+]
+
+
 def ground(cluster: Any) -> None:
     """A node, and what the controller manager would make in a namespace."""
     post = cluster.client.request
@@ -88,6 +94,7 @@ def prepare(cluster: Any, python: str) -> None:
     for pod in (
         server(python),
         shell("once", "echo first; echo second; exit 3", restartPolicy="Never"),
+        shell("retry", "", restartPolicy="OnFailure", containers=RETRIES, volumes=[{"name": "data", "emptyDir": {}}]),
         shell("crash", "echo again; exit 1"),
         shell("played", "true", image="busybox"),
     ):
@@ -107,6 +114,14 @@ def play(cluster: Any) -> dict[str, Any]:
     seen["once"] = (entry("once")["state"]["terminated"]["exitCode"], cluster.log("once", tailLines="1"))
     until(lambda: entry("crash")["restartCount"] >= 2, "two restarts")
     seen["crash"] = (entry("crash")["lastState"]["terminated"]["exitCode"], cluster.log("crash", previous="true"))
+    until(lambda: status("retry")["phase"] == "Succeeded", "a pod that is started again until it succeeds")
+    before = entry("retry")["lastState"]["terminated"]["exitCode"]
+    seen["retry"] = (
+        before,
+        cluster.log("retry", previous="true"),
+        cluster.log("retry"),
+        entry("retry")["restartCount"],
+    )
     seen["played"] = ("podIP" in status("played"), cluster.log("played"))
     seen["waiting"] = status("server")["phase"]  # its Secret is not there yet
     cluster.client.request(
@@ -134,15 +149,36 @@ def play(cluster: Any) -> dict[str, Any]:
     serving = [line for line in cluster.processes() if line.startswith(sys.executable) and "serve.py" in line]
     seen["servers"] = len([line for line in serving if "shim" not in line])
 
-    for name in ("server", "crash", "once"):
+    seen["node_lost"] = _lose_node(cluster)
+    for name in ("server", "crash", "once", "retry"):
         cluster.client.request("DELETE", f"{PODS}/{name}")
     until(lambda: _names(cluster) == ["played"], "the pods' end")
     events = cluster.client.request("GET", "/api/v1/namespaces/t/events")["items"]
     seen["events"] = sorted({event["reason"] for event in events})
-    seen["left"] = until(lambda: cluster.interfaces() == 0 and not cluster.processes(), "nothing left running")
-    seen["folders"] = len(list((cluster.state / "pods").iterdir()))
+    folders = lambda: list((cluster.state / "pods").iterdir())  # noqa: E731
+    gone = lambda: cluster.interfaces() == 0 and not cluster.processes() and not folders()  # noqa: E731
+    seen["left"] = until(gone, "nothing left running")
     cluster.end_agent(signal.SIGTERM)
     return seen
+
+
+def _lose_node(cluster: Any) -> str:
+    """What the API server still says of a pod whose node has gone with all that ran there."""
+    from tests.kubelet.cluster import until
+
+    request = cluster.client.request
+    node = {"metadata": {"name": "n2"}, "spec": {"podCIDR": "10.64.2.0/24"}}
+    node["status"] = {"addresses": [{"type": "InternalIP", "address": "10.128.0.2"}]}
+    request("POST", "/api/v1/nodes", node)
+    request("POST", PODS, shell("lost", "exec sleep 12345", nodeName="n2", restartPolicy="Never"))
+    running = lambda: [line for line in cluster.processes() if line.startswith("sleep 12345")]  # noqa: E731
+    status = lambda: request("GET", f"{PODS}/lost")["status"]  # noqa: E731
+    until(lambda: running() and status().get("phase") == "Running", "a pod on another node")
+    request("DELETE", "/api/v1/nodes/n2")
+    until(lambda: not running(), "the end of what ran on a node that is gone")
+    phase = str(status()["phase"])
+    request("DELETE", f"{PODS}/lost", query={"gracePeriodSeconds": 0})
+    return phase
 
 
 def _names(cluster: Any) -> list[str]:

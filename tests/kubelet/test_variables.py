@@ -129,7 +129,16 @@ def test_a_pod_runs_here_only_if_all_its_images_do() -> None:
     assert not runs_here(pods.pod(), parse({}))
 
 
-@pytest.mark.parametrize("row", [{"match": "x"}, {"match": "(", "program": "/x", "entrypoint": ["/x"]}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"match": "x"},
+        {"match": "(", "program": "/x", "entrypoint": ["/x"]},
+        {"match": "x", "entrypoint": [], "rootfs": "host"},
+        {"match": "x", "entrypoint": [], "cmd": ["x"]},
+        {"match": "x", "entrypoint": [], "cmd": ["x"], "rootfs": "host", "memory": "much"},
+    ],
+)
 def test_faulty_rows_are_named(row: dict[str, Any]) -> None:
     with pytest.raises(TableError, match="row 0"):
         parse({"images": [row]})

@@ -15,6 +15,7 @@ TRAINED_S = 180.0
 
 PROGRAM = """
 import os, socket, time
+assert any(line.split()[4:5] == ["/dev/shm"] and " tmpfs " in line for line in open("/proc/self/mountinfo"))
 import jax
 def found(name, until=time.monotonic() + 60):
     try: return socket.gethostbyname(name)

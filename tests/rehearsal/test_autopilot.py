@@ -1,4 +1,5 @@
-"""Tutorial A on Autopilot: the committed stack file's values in the rehearsal, from nothing to nothing."""
+"""Tutorial A on Autopilot: the committed stack file's values in the rehearsal, from nothing to nothing; and beside it what
+that file has not: a Ray job, and a job on each kind of capacity."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from tests.rehearsal.conftest import HERE, Checkout, until
 pytestmark = pytest.mark.rehearsal
 
 SHRINKS_S = 60.0
+RESERVATION = "some-reservation"
 OURS = ("project", "charts", "timeouts")
 """What the rehearsal keeps of its own values."""
 
@@ -28,6 +30,30 @@ def as_autopilot(config: dict[str, Any]) -> None:
     kept = {key: value for key, value in config.items() if key.removeprefix("tpu-platform:") in OURS}
     config.clear()
     config.update({**wanted, **kept})
+    a_queue, kinds = config["tpu-platform:queues"][0], ("spot", "flex-start", "reservation")
+    shape = config["tpu-platform:slices"][0]
+    one = {**shape, "count": 1}
+    config["tpu-platform:slices"] = [
+        shape,
+        *({**one, "flavor": f"by-{kind}", "capacity": kind} for kind in kinds[:2]),
+        {**one, "flavor": "by-reservation", "capacity": "reservation", "reservation": RESERVATION},
+        {**one, "flavor": "ray", "topology": "4x4"},
+    ]
+    config["tpu-platform:queues"] = [
+        {**a_queue, "flavors": ["vlp-24"]},
+        {"clusterQueue": "kinds", "localQueue": "kinds", "flavors": [f"by-{kind}" for kind in kinds]},
+        {"clusterQueue": "ray", "localQueue": "ray", "flavors": ["ray"], "cpu": {"cpu": 8, "memory": "32Gi"}},
+    ]
+    # Each is submitted when the one before it has the quota of its flavor, and so gets the next one.
+    after: list[str] = []
+    for kind in kinds:
+        config["tpu-platform:workloads"].append(
+            {"name": f"on-{kind}", "flavor": f"by-{kind}", "slices": 1, "after": after}
+        )
+        after = [f"on-{kind}"]
+    for job in config["tpu-platform:workloads"][:3]:
+        job["flavor"] = "vlp-24"
+    config["tpu-platform:ray"] = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +89,16 @@ def test_tutorial_a_keeps_its_promises(auto: Checkout) -> None:
     assert overlap(two, one)
     assert three.nodes is not None and three.reserved is not None
     assert three.nodes >= three.reserved, "no slice was there before a job had its quota"
+
+
+def test_a_job_gets_the_capacity_of_its_flavor_and_a_ray_job_runs(auto: Checkout) -> None:
+    lines = auto.lines()
+    for kind in ("spot", "flex-start", "reservation"):
+        assert lines[f"on-{kind}"].succeeded
+        assert lines[f"on-{kind}"].flavors == {f"by-{kind}"}
+    assert lines["ray-1"].succeeded
+    assert lines["ray-1"].flavors == {"ray"}
+    assert lines["ray-1"].head is not None and lines["ray-1"].head not in lines["ray-1"].pools
 
 
 def test_the_cluster_is_autopilots_and_the_platform_asked_for_no_pool(auto: Checkout) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from rehearsal.forward import free_port
 
 WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
 PATIENCE_S = 300.0
@@ -46,7 +45,7 @@ class Job:
     ) -> None:
         self._scratch = scratch
         self._flags = flags
-        self.coordinator = f"127.0.0.1:{free_port()}"
+        self._held, self.coordinator = _held_address()
         common = {
             "PATH": os.environ["PATH"],
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -63,6 +62,7 @@ class Job:
             for i in range(slices * hosts)
         ]
         self.processes: list[subprocess.Popen[bytes]] = []
+        self._started: list[int] = []
         scratch.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Job:
@@ -72,6 +72,7 @@ class Job:
         for process in self.processes:
             process.kill()
             process.wait()
+        self._held.close()
 
     def start(self, numbers: Sequence[int]) -> Job:
         """Starts the processes of these numbers."""
@@ -89,8 +90,8 @@ class Job:
         deadline = time.monotonic() + within_s
         codes = [process.wait(max(0.0, deadline - time.monotonic())) for process in self.processes]
         return [
-            Ended(code, self._file(i, "out").read_text(), self._file(i, "err").read_text())
-            for i, code in enumerate(codes)
+            Ended(code, self._file(number, "out").read_text(), self._file(number, "err").read_text())
+            for number, code in zip(self._started, codes, strict=True)
         ]
 
     def until_step(self, step: int) -> None:
@@ -112,3 +113,14 @@ class Job:
 
     def _file(self, number: int, stream: str) -> Path:
         return self._scratch / f"{number}.{stream}"
+
+
+def _held_address() -> tuple[socket.socket, str]:
+    """An address for the coordinator, and a socket that keeps its port from everybody else until process 0 listens there.
+
+    It listens to nothing itself, and shares the port with those that say they share it too, as gRPC's servers do.
+    """
+    held = socket.socket(socket.AF_INET6)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind(("::", 0))
+    return held, f"127.0.0.1:{held.getsockname()[1]}"

@@ -16,6 +16,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
+from catalogue import catalogue  # noqa: E402
 from conftest import BOTH, plan_with, run_platform  # noqa: E402
 from engine import Recording, Registered, record  # noqa: E402
 from faulty import only_fault  # noqa: E402
@@ -122,12 +123,12 @@ CHANGES = (
     ),
     Change(
         "A team",
-        "One of the three slices becomes a team's own; the queue over them keeps the others. With the first team come the fences around\n"
-        "teams' namespaces, and fair sharing in Kueue.",
-        "  tpu-platform:queues:\n",
+        "One of the three slices becomes a team's own; the queue over them keeps the others, and borrows it while it is idle. With the\n"
+        "first team come the fences around teams' namespaces, and fair sharing in Kueue.",
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n",
         "  tpu-platform:teams:\n"
         "    - {name: research, members: {users: [ann@example.com]}, flavors: {vlp-24: {chips: 8, borrow: 8}}}\n"
-        "  tpu-platform:queues:\n",
+        "  tpu-platform:queues:\n    - clusterQueue: multislice-cluster-queue\n      cohort: teams\n",
     ),
     Change(
         "Another team",
@@ -161,7 +162,7 @@ def _section(change: Change) -> str:
     return "\n".join([
         f"## {change.title}", "", change.text, f"In `{change.file}`:", "",
         "```diff", *diff, "```", "",
-        "```", *(f"{step.operation:<8}{step.type:<70}{step.name}" for step in steps_of(change)), "```", "",
+        "```", *(f"{step.operation:<8}{step.type:<76}{step.name}" for step in steps_of(change)), "```", "",
     ])  # fmt: skip
 
 
@@ -206,7 +207,11 @@ def recorded(content: str) -> Recording:
 
 # -- all --------------------------------------------------------------------------------------------------------------
 
-DOCUMENTS: dict[str, Callable[[], str]] = {"docs/bad-inputs.md": bad_inputs, "docs/changes.md": changes}
+DOCUMENTS: dict[str, Callable[[], str]] = {
+    "docs/bad-inputs.md": bad_inputs,
+    "docs/changes.md": changes,
+    "docs/catalogue.md": catalogue,
+}
 
 
 def urns() -> str:

@@ -12,21 +12,20 @@ def slices_of(flavor: str, machine: str, topology: str, zone: str, pools: int = 
     return {"flavor": flavor, "machineType": machine, "topology": topology, "zone": zone, "pools": names, **more}
 
 
-SCALED = {"autoscaling": {"min": 0}}
 SLICES = [
     slices_of("reserved", "ct5lp-hightpu-4t", "4x4", "us-central1-a", 2, capacity="reservation", reservation="mine"),
-    slices_of("spot", "ct5lp-hightpu-4t", "4x4", "us-central1-a", 2, capacity="spot", **SCALED),
-    slices_of("v6e", "ct6e-standard-4t", "4x4", "us-central1-b", **SCALED),
+    slices_of("spot", "ct5lp-hightpu-4t", "4x4", "us-central1-a", 2, capacity="spot", autoscaling={"min": 0}),
+    slices_of("v6e", "ct6e-standard-4t", "4x4", "us-central1-b", autoscaling={"min": 0}),
     slices_of("dws", "ct6e-standard-4t", "4x4", "us-central1-b", 2, capacity="queued"),
-    slices_of("v5p", "ct5p-hightpu-4t", "2x2x4", "us-central1-a", 2, **SCALED),
+    slices_of("v5p", "ct5p-hightpu-4t", "2x2x4", "us-central1-a", 2, autoscaling={"min": 0}),
     slices_of("small", "ct5lp-hightpu-4t", "2x4", "us-central1-a"),
-    slices_of("seven", "tpu7x-standard-4t", "2x2x4", "us-central1-c", **SCALED),
+    slices_of("tpu7", "tpu7x-standard-4t", "2x2x4", "us-central1-c", autoscaling={"min": 0}),
 ]
 QUEUES = [
     {
         "clusterQueue": "a",
         "localQueue": "training",
-        "flavors": ["reserved", "spot", "v6e", "dws", "v5p", "small", "seven"],
+        "flavors": ["reserved", "spot", "v6e", "dws", "v5p", "small", "tpu7"],
     }
 ]
 GENERATIONS: dict[str, Any] = {

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 
 FIRST = QUEUES[0]
 APART = [
-    {**FIRST, "flavors": ["reserved", "spot", "small", "seven"]},
+    {**FIRST, "flavors": ["reserved", "spot", "small", "tpu7"]},
     {"clusterQueue": "b", "localQueue": "other", "flavors": ["v6e", "dws", "v5p"]},
 ]
 TEAM = {"name": "team-a", "flavors": {"reserved": {"chips": 16}, "v6e": {"chips": 16}}}
@@ -45,7 +45,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("a team without the first flavor", {**with_job(["spot", "v6e"], team="team-a"), "teams": [TEAM]}, "workloads[0].team", "a team with a part of spot", "give team-a a part of spot"),
     ("another order than the queue's", with_job(["v5p", "reserved"]), "workloads[0].flavors", "the order in which queue training tries them: reserved, v5p", "write [reserved, v5p]"),
     ("fewer hosts on one flavor", with_job(["reserved", "small"]), "workloads[0].flavors", "reserved has 4 hosts with 4 chips each; small has 2 hosts", "remove small: what is different is another job, or write slices[5].topology: 4x4"),
-    ("more devices on one flavor", with_job(["reserved", "seven"]), "workloads[0].flavors", "JAX shows as many devices: reserved 1 a chip, seven 2 a chip", "remove seven"),
+    ("more devices on one flavor", with_job(["reserved", "tpu7"]), "workloads[0].flavors", "JAX shows as many devices: reserved 1 a chip, tpu7 2 a chip", "remove tpu7"),
     ("other chips a host on one flavor", {**with_job(["reserved", "small"]), "slices": [*SLICES[:5], {**SLICES[5], "machineType": "ct5lp-hightpu-8t"}, SLICES[6]]}, "workloads[0].flavors", "small has 1 host with 8 chips each", "remove small: what is different is another job"),
     ("several slices on a queued flavor", with_job(["reserved", "dws"], 2), "workloads[0].slices", "1: dws is queued, and GKE serves a ProvisioningRequest from one pool", "take dws out of its flavors"),
     ("more slices than any flavor has", with_job(["reserved", "v6e", "v5p"], 3), "workloads[0].slices", "at most 2: a job stays on one flavor, and of slices that it can have they give reserved 2, v6e 1, v5p 2", "write 2"),
@@ -73,7 +73,7 @@ def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(value
         (["reserved", "dws"], 1),
         (["v5p"], 2),
         (["small"], 1),
-        (["seven"], 1),
+        (["tpu7"], 1),
     ],
 )
 def test_flavors_that_go_together_are_planned_in_the_order_of_their_queue(flavors, slices) -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from conftest import AUTOPILOT, BOTH, TUTORIAL, as_config
 from faulty import NOWHERE
-from generations import with_job
+from generations import SLICES, with_job
 
 from settings.faults import ConfigurationError, Fault
 from settings.plan import plan_from
@@ -38,7 +38,11 @@ BASES = {
     "both": {**TUTORIAL, **BOTH},
     "autopilot": {**TUTORIAL, **AUTOPILOT},
     "teams": TEAMS,
-    "generations": with_job(["reserved", "spot", "v6e", "v5p"], 2),
+    "generations": {
+        **with_job(["reserved", "spot", "v5p"], 2),
+        "slices": [section for section in SLICES if section["flavor"] in ("reserved", "spot", "v5p")],
+        "queues": [{"clusterQueue": "a", "localQueue": "training", "flavors": ["reserved", "spot", "v5p"]}],
+    },
 }
 OTHERS = (None, True, -1, 0, 5, 2.5, "", "zzz", "A b", "x" * 70, [])
 

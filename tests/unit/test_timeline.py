@@ -8,7 +8,6 @@ import pytest
 from conftest import AUTOPILOT, both, plan_with, with_slice
 
 from operations.promises import expected_flavor, overlap, own_pools, promises, waited_for
-from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
 from operations.said import Said, said
 from operations.timeline import (
     Node,
@@ -177,39 +176,6 @@ def test_the_queue_says_why_a_job_waits():
     assert jobset_line(jobset, workload, [], {}, None).note == "insufficient unused quota"
 
 
-def waiting_pod(uid: str, node: str | None = None) -> dict:
-    return {"metadata": {"uid": uid}, "spec": {"nodeName": node} if node else {}}
-
-
-def scale_up(uid: str, second: int, message: str) -> dict:
-    return {"involvedObject": {"uid": uid}, "lastTimestamp": at(second), "message": message}
-
-
-def test_the_autoscaler_says_why_there_are_no_nodes():
-    admitted = line("two", {}, 1, 1, None)
-    events = [scale_up("a", 3, "stock-out"), scale_up("a", 2, "quota"), scale_up("b", 9, "of another job")]
-    assert with_scale_up(admitted, [waiting_pod("a")], events).note == "stock-out"
-    assert with_scale_up(replace(admitted, note="waits"), [waiting_pod("a")], events).note == "waits; stock-out"
-    assert with_scale_up(admitted, [waiting_pod("a", "node-1")], events) == admitted
-    ended = line("two", {}, 1, 1, 5)
-    assert with_scale_up(ended, [waiting_pod("a")], events) == ended
-
-
-def request(name: str, second: int, *conditions: dict) -> dict:
-    return {"metadata": {"name": name, "creationTimestamp": at(second)}, "status": {"conditions": list(conditions)}}
-
-
-def test_what_google_refused_is_remembered_when_the_job_runs_elsewhere():
-    failed = {**true("Failed", 5), "message": "no capacity in us-central1-b"}
-    refusals = refusals_of([request("second", 4, true("Accepted", 4)), request("first", 2, failed)])
-    assert refusals == ("first: no capacity in us-central1-b",)
-    waiting = replace(line("two", {}, 1, None, None), refusals=refusals)
-    elsewhere = line("two", {0: ["p1"]}, 1, 6, None)
-    assert merged(waiting, elsewhere).refusals == refusals
-    again = replace(elsewhere, refusals=(*refusals, "third: x"))
-    assert merged(waiting, again).refusals == ("first: no capacity in us-central1-b", "third: x")
-
-
 def test_plans_have_letters_however_many_there_are():
     plan = tutorial_b()
     shared, queue = plan.queues
@@ -274,24 +240,6 @@ def test_what_the_cluster_forgets_is_kept():
 
 def _bare_ray_job():
     return {"metadata": {"name": "ray-2"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [{"replicas": 1}]}}}
-
-
-def test_a_job_without_quota_is_told_how_much_is_free():
-    def flavors(key: str, one: int, two: int) -> list[dict]:
-        tpu = [("on-demand", one), ("dws", two), ("default-cpu", 0)]
-        return [{"name": name, "resources": [{"name": "google.com/tpu", key: str(n)}]} for name, n in tpu]
-
-    queue = {
-        "spec": {"resourceGroups": [{"flavors": flavors("nominalQuota", 16, 32)}]},
-        "status": {"flavorsReservation": flavors("total", 16, 24)},
-    }
-    free = free_chips(queue)
-    assert free == {"on-demand": (0, 16), "dws": (8, 32)}
-    waiting = line("two", {}, 1, None, None)
-    assert with_room(waiting, 16, free).note == "it waits for 16 chips; free are: on-demand 0 of 16, dws 8 of 32"
-    assert with_room(waiting, 8, free) == waiting
-    over = line("two", {0: ["p1"]}, 1, 1, 2)
-    assert with_room(over, 16, free) == over
 
 
 def test_jobs_that_never_met_promise_each_other_nothing():

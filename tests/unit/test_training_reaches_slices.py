@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
 from workloads.checkpoint_volume import checkpoint_volume
 from workloads.code import MOST_BYTES, code_of
 from workloads.manifest import multislice_jobset
+from workloads.training import failure
 from workloads.training.needs import PACKAGES
 from workloads.training.options import CONFIGS
 from workloads.training_pod import training_code
@@ -203,3 +205,9 @@ def test_the_tutorial_s_payload_is_still_there() -> None:
     assert {"name": "EXPECTED_DEVICES", "value": "24"} in container["containers"][0]["env"]
     with pytest.raises(ConfigurationError):
         plan_with(**changed(workloads=[{**job, "training": {}}]))
+
+
+def test_the_page_has_the_exit_codes_of_the_program() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    described = re.findall(r"^    (\d+) ", str(failure.__doc__), re.MULTILINE)
+    assert re.findall(r"^\| (\d+) \| ", page, re.MULTILINE) == described

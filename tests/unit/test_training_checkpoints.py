@@ -1,0 +1,185 @@
+"""The checkpoint folder: what is saved comes back, what is harmed is noticed, and nothing is thrown away in silence."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from workloads.training import checkpoints
+from workloads.training.checkpoints import Checkpoints
+from workloads.training.failure import CHECKPOINTS, Failure
+from workloads.training.mesh import mesh_of
+from workloads.training.options import CONFIGS
+from workloads.training.progress import Record
+from workloads.training.training_step import State, fresh, layout
+
+pytestmark = pytest.mark.unit
+
+TINY = CONFIGS["tiny"]
+SAVED = (0, 10, 20)
+RECORD = Record(first_start=1_800_000_000.5, useful_seconds=12.25)
+
+
+def mesh() -> jax.sharding.Mesh:
+    return mesh_of(jax.devices()[:1], 1, 1)
+
+
+def state_of(step: int) -> State:
+    """A state that differs from step to step."""
+    return jax.tree.map(lambda leaf: leaf + np.asarray(step, leaf.dtype), fresh(TINY, mesh(), 0))
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    path = tmp_path / "checkpoints"
+    saved = Checkpoints(path, TINY, seed=0)
+    for step in SAVED:
+        saved.save(step, state_of(step), RECORD)
+    saved.finish()
+    return path
+
+
+def newest(folder: Path) -> checkpoints.Found | None:
+    return Checkpoints(folder, TINY, seed=0).newest(layout(TINY, mesh()))
+
+
+def largest(folder: Path) -> Path:
+    """The file that has most of the arrays."""
+    return max((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+
+
+def cut_short(checkpoint: Path) -> None:
+    path = largest(checkpoint)
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def flip_a_bit(checkpoint: Path) -> None:
+    path = largest(checkpoint)
+    harmed = bytearray(path.read_bytes())
+    harmed[len(harmed) // 2] ^= 1
+    path.write_bytes(harmed)
+
+
+def empty_the_index(checkpoint: Path) -> None:
+    (checkpoint / "state" / "manifest.ocdbt").write_bytes(b"")
+
+
+def lose_the_arrays(checkpoint: Path) -> None:
+    largest(checkpoint).unlink()
+
+
+def spoil_the_record(checkpoint: Path) -> None:
+    (checkpoint / "record" / "metadata").write_text("{")
+
+
+def change_the_record(checkpoint: Path) -> None:
+    path = checkpoint / "record" / "metadata"
+    stored = json.loads(path.read_text())
+    stored["body"]["record"]["useful_seconds"] = 1e9
+    path.write_text(json.dumps(stored))
+
+
+HARMS = [cut_short, flip_a_bit, empty_the_index, lose_the_arrays, spoil_the_record, change_the_record]
+
+
+def test_a_folder_without_checkpoints_has_none(tmp_path) -> None:
+    assert newest(tmp_path) is None
+
+
+def test_what_was_saved_comes_back_bit_for_bit(folder) -> None:
+    found = newest(folder)
+    assert found is not None
+    assert (found.step, found.record) == (20, RECORD)
+    assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), found.state, state_of(20)))
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_damaged_checkpoint_is_named_on_one_line_and_the_one_before_is_taken(folder, capsys, harm) -> None:
+    harm(folder / "20")
+    found = newest(folder)
+    assert found is not None
+    assert found.step == 10
+    assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), found.state, state_of(10)))
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("checkpoint ")]
+    assert line.startswith(f"checkpoint 20 in {folder} is damaged and was deleted, going on from 10: its ") or harm is flip_a_bit
+    assert not (folder / "20").exists()
+
+
+@pytest.mark.parametrize("harm", [cut_short, spoil_the_record])
+def test_two_damaged_ones_are_passed_over(folder, capsys, harm: Callable[[Path], None]) -> None:
+    for step in (10, 20):
+        harm(folder / str(step))
+    found = newest(folder)
+    assert found is not None
+    assert found.step == 0
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_nothing_is_begun_anew_when_all_are_damaged(folder) -> None:
+    for step in SAVED:
+        flip_a_bit(folder / str(step))
+    with pytest.raises(Failure, match="none of the 3 checkpoints in .* is unharmed") as raised:
+        newest(folder)
+    assert raised.value.code == CHECKPOINTS
+    assert "\n" not in str(raised.value)
+    assert all((folder / str(step)).exists() for step in SAVED)
+
+
+def test_a_save_that_was_cut_off_is_none(folder, capsys) -> None:
+    (folder / "20" / "commit_success.txt").unlink()
+    found = newest(folder)
+    assert found is not None
+    assert found.step == 10
+    assert capsys.readouterr().err == ""
+    assert not (folder / "20").exists()
+
+
+@pytest.mark.parametrize(
+    ("other", "seed", "words"),
+    [(dataclasses.replace(TINY, width=64), 0, "width 32 there, 64 here"), (TINY, 1, "seed 0 there, 1 here")],
+)
+def test_checkpoints_of_another_run_are_left_alone(folder, other, seed, words) -> None:
+    with pytest.raises(Failure, match=words) as raised:
+        Checkpoints(folder, other, seed).newest(layout(other, mesh()))
+    assert raised.value.code == CHECKPOINTS
+    assert (folder / "20").exists()
+
+
+def test_a_step_whose_checkpoint_was_damaged_is_saved_again(folder) -> None:
+    cut_short(folder / "20")
+    saved = Checkpoints(folder, TINY, seed=0)
+    found = saved.newest(layout(TINY, mesh()))
+    assert found is not None
+    saved.save(20, state_of(20), RECORD)
+    saved.finish()
+    again = newest(folder)
+    assert again is not None
+    assert again.step == 20
+
+
+def test_the_newest_ones_are_kept(folder) -> None:
+    saved = Checkpoints(folder, TINY, seed=0)
+    saved.save(30, state_of(30), RECORD)
+    saved.finish()
+    kept = sorted(int(path.name) for path in folder.iterdir())
+    assert kept == [10, 20, 30]
+    assert len(kept) == checkpoints.KEPT
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Failure, match=r"file/checkpoints cannot be written: Not a directory") as raised:
+        checkpoints.writable(tmp_path / "file" / "checkpoints", 0)
+    assert raised.value.code == CHECKPOINTS
+
+
+def test_proving_that_a_folder_can_be_written_leaves_nothing(tmp_path) -> None:
+    checkpoints.writable(tmp_path / "new" / "folder", 0)
+    assert list((tmp_path / "new" / "folder").iterdir()) == []
