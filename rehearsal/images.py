@@ -64,7 +64,7 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
         "rootfs": "host",
         "show": [str(home)],
         # On nodes of their own in a cluster; here they must leave the managers, which have deadlines, their part of the processors.
-        "nice": 5,
+        "nice": image.nice,
         "memory": f"{image.memory_mib}Mi",
         **({"jobs": max(1, _cores() // image.cores_per_job)} if image.cores_per_job is not None else {}),
         "environment": {
@@ -74,6 +74,7 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
             "PIP_RETRIES": "0",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
+            **image.variables,
         },
     }
 

@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rehearsal import python_home, toolchain
@@ -32,18 +32,34 @@ _MADE_BY = "3"
 class PythonImage:
     """Images that `match` is found in run in the environment `name`; a container of theirs takes about `memory_mib` here.
 
-    Of jobs that start many processes, and give up when those are slow, one runs at a time for every `cores_per_job`.
+    Containers stand back (`nice`) for the managers, which have deadlines. Of jobs that start many processes, and give up when
+    those are slow, one runs at a time for every `cores_per_job`.
     """
 
     name: str
     match: str
     memory_mib: int
+    nice: int = 5
     cores_per_job: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 PYTHON_IMAGES: tuple[PythonImage, ...] = (
     PythonImage("training", r"(^|/)python:3\.", 700),
-    PythonImage("ray", r"(^|/)rayproject/ray:", 900, cores_per_job=2),
+    PythonImage(
+        "ray",
+        r"(^|/)rayproject/ray:",
+        900,
+        nice=0,  # its processes give each other half a minute
+        cores_per_job=2,
+        variables={
+            # No container here is bounded by a cgroup: Ray would take a third of the machine for objects, and end workers when the
+            # machine's memory is used up by others.
+            "RAY_DEFAULT_OBJECT_STORE_MAX_MEMORY_BYTES": str(256 * 2**20),
+            "RAY_memory_monitor_refresh_ms": "0",
+            "RAY_USAGE_STATS_ENABLED": "0",
+        },
+    ),
 )
 
 

@@ -108,7 +108,10 @@ def test_a_damaged_checkpoint_is_named_on_one_line_and_the_one_before_is_taken(f
     assert found.step == 10
     assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), found.state, state_of(10)))
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("checkpoint ")]
-    assert line.startswith(f"checkpoint 20 in {folder} is damaged and was deleted, going on from 10: its ") or harm is flip_a_bit
+    assert (
+        line.startswith(f"checkpoint 20 in {folder} is damaged and was deleted, going on from 10: its ")
+        or harm is flip_a_bit
+    )
     assert not (folder / "20").exists()
 
 
