@@ -50,9 +50,12 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealCheckout]:
     made.config(only_ray)
     try:
         made.make("tools")
-        made.make("rehearsal")
-        made.pulumi("up", "--yes", "--skip-preview")
-        until("both jobs have ended", ENDS_S, lambda: all(job["status"].get("endTime") for job in jobs(made)))
+        up = made.start("up")
+        try:
+            ended = up.wait(ENDS_S)
+        finally:
+            up.kill()
+        assert ended == 0, (made.folder / "background.log").read_text()[-6000:]
         yield made
     finally:
         made.make("clean", check=False)

@@ -89,3 +89,21 @@ def test_an_elastic_job_gets_its_annotation_and_rays_autoscaler_and_others_do_no
     assert elastic["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] is True
     assert "elastic" not in json.dumps(plain)
     assert "enableInTreeAutoscaling" not in plain["spec"]["rayClusterSpec"]
+
+
+def test_a_job_that_trains_has_the_package_and_its_workers_the_bucket() -> None:
+    jobs = [{"name": "ray-1", "program": "training", "training": {"config": "tiny", "steps": 7}}]
+    values = {**BOTH, "checkpoints": {"bucket": "some-bucket"}, "ray": {"operator": "addon", "jobs": jobs}}
+    spec = ray_job(plan_with(**values).ray_jobs[0])["spec"]
+    flags = "--config tiny --steps 7 --checkpoint-dir /checkpoints/default/ray-1"
+    assert spec["entrypoint"] == f"python -m ray_programs.training {flags}"
+    head = spec["rayClusterSpec"]["headGroupSpec"]["template"]
+    worker = spec["rayClusterSpec"]["workerGroupSpecs"][0]["template"]
+    folders = ["/app/ray_programs", "/app/training"]
+    assert [mount["mountPath"] for mount in head["spec"]["containers"][0]["volumeMounts"]] == folders
+    assert [mount["mountPath"] for mount in worker["spec"]["containers"][0]["volumeMounts"]] == [*folders, "/checkpoints"]
+    volume = worker["spec"]["volumes"][-1]["csi"]["volumeAttributes"]
+    assert volume["bucketName"] == "some-bucket"
+    assert "uid=1000,gid=100" in volume["mountOptions"]
+    assert worker["metadata"]["annotations"] == {"gke-gcsfuse/volumes": "true"}
+    assert worker["spec"]["serviceAccountName"] == "tpu-training"
