@@ -15,7 +15,7 @@ from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
 from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
-from workloads.code import FOLDER, Code, code_mount, code_of, code_volume
+from workloads.code import FOLDER, VOLUME, Code, code_mount, code_of, code_volume
 from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
 from workloads.training_pod import training_code, training_flags
 
@@ -35,8 +35,9 @@ def ray_code() -> Code:
     return code_of(_PROGRAMS)
 
 
-def _code(job: RayJobPlan) -> list[Code]:
-    return [ray_code(), *([training_code()] if job.training is not None else [])]
+def _code(job: RayJobPlan) -> dict[str, Code]:
+    """The packages of a job by the volumes that they are mounted from."""
+    return {VOLUME: ray_code(), **({"training": training_code()} if job.training is not None else {})}
 
 
 def ray_job(job: RayJobPlan) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _head(job: RayJobPlan) -> dict[str, Any]:
     return {
         **_beside_the_system(job),
         "containers": [container],
-        "volumes": [code_volume(code) for code in _code(job)],
+        "volumes": [code_volume(code, volume) for volume, code in _code(job).items()],
         **pod_priority(job.priority),
     }
 
@@ -140,7 +141,7 @@ def _worker(job: RayJobPlan) -> dict[str, Any]:
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
         "containers": [container],
-        "volumes": [code_volume(code) for code in _code(job)],
+        "volumes": [code_volume(code, volume) for volume, code in _code(job).items()],
         **pod_priority(job.priority),
     }
     if job.training is None or job.training.bucket is None:
@@ -170,7 +171,7 @@ def _container(name: str, job: RayJobPlan, resources: dict[str, Any]) -> dict[st
         "name": name,
         "image": job.image,
         "resources": resources,
-        "volumeMounts": [code_mount(code) for code in _code(job)],
+        "volumeMounts": [code_mount(code, volume) for volume, code in _code(job).items()],
     }
 
 

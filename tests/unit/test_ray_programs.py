@@ -101,7 +101,13 @@ def test_a_job_that_trains_has_the_package_and_its_workers_the_bucket() -> None:
     worker = spec["rayClusterSpec"]["workerGroupSpecs"][0]["template"]
     folders = ["/app/ray_programs", "/app/training"]
     assert [mount["mountPath"] for mount in head["spec"]["containers"][0]["volumeMounts"]] == folders
-    assert [mount["mountPath"] for mount in worker["spec"]["containers"][0]["volumeMounts"]] == [*folders, "/checkpoints"]
+    assert [mount["mountPath"] for mount in worker["spec"]["containers"][0]["volumeMounts"]] == [
+        *folders,
+        "/checkpoints",
+    ]
+    for pod in (head["spec"], worker["spec"]):
+        names = [volume["name"] for volume in pod["volumes"]]
+        assert sorted(names) == sorted({mount["name"] for mount in pod["containers"][0]["volumeMounts"]})
     volume = worker["spec"]["volumes"][-1]["csi"]["volumeAttributes"]
     assert volume["bucketName"] == "some-bucket"
     assert "uid=1000,gid=100" in volume["mountOptions"]
