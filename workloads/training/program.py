@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import jax
@@ -53,8 +53,17 @@ def run(words: Sequence[str]) -> NoReturn:
 
 def _train(options: Options, place: Place | None, started: float) -> int:
     check_devices(place.devices if place is not None else None, wanted_platform(os.environ))
+    write = _print if jax.process_index() == 0 else None
+    return train(options, place.slices if place is not None else 1, started, write)
+
+
+def train(options: Options, slices: int, started: float, write: Callable[[str], None] | None) -> int:
+    """Trains on all devices, which are those of `slices` slices; lines of metrics go to `write`. Returns DONE or STOPPED.
+
+    `started` is when this start began (Unix time). Raises Failure.
+    """
     config = options.config
-    mesh = mesh_of(jax.devices(), place.slices if place is not None else 1, config.tensor)
+    mesh = mesh_of(jax.devices(), slices, config.tensor)
     stopping = Stopping()
     saved = Checkpoints(options.folder, config, options.seed) if options.folder is not None else None
     found = saved.newest(layout(config, mesh)) if saved is not None else None
@@ -64,7 +73,6 @@ def _train(options: Options, place: Place | None, started: float) -> int:
         training = Training(config, mesh, options.seed, fresh(config, mesh, options.seed), 0, Record(started, 0.0))
         if saved is not None:
             saved.save(0, training.state, training.record)
-    write = _print if jax.process_index() == 0 else None
     all_done = training.run(compiled(config, mesh), stopping.at, saved, write)
     if saved is not None:
         saved.finish()
