@@ -25,9 +25,11 @@ from components.turn import Followed, Turn
 from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.sharing import shares_fairly
+from workloads.code import Code
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
 from workloads.pod_files import PodFiles, PodFilesArgs
-from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs, TrainingScript, TrainingScriptArgs
+from workloads.ray_job import RayTrainingJob, RayTrainingJobArgs
+from workloads.ray_manifest import ray_code
 from workloads.submission import Submission
 from workloads.training_pod import training_code
 
@@ -136,14 +138,21 @@ def pod_files(
 ) -> dict[str, list[pulumi.Resource]]:
     """By namespace: what the pods of its jobs cannot start without."""
     opts, made = pulumi.ResourceOptions(providers=[kubernetes]), dict[str, list[pulumi.Resource]]()
-    with_code = {job.namespace for job in plan.jobs if job.training is not None and not job.training.code_in_image}
     for namespace in plan.namespaces:
-        code = [training_code()] if namespace in with_code else []
+        code = _code(plan, namespace)
         made[namespace] = [checkpoints.members[namespace]] if checkpoints is not None else []
         if code or checkpoints is not None:
             args = PodFilesArgs(namespace, code, checkpoints is not None, queues.in_namespace(namespace))
             made[namespace] += PodFiles(f"files-{namespace}", args, opts).made
     return made
+
+
+def _code(plan: Plan, namespace: str) -> list[Code]:
+    """The packages that jobs of a namespace take from ConfigMaps."""
+    ray = [job for job in plan.ray_jobs if job.namespace == namespace]
+    trainings = [job.training for job in plan.jobs if job.namespace == namespace] + [job.training for job in ray]
+    trains = any(training is not None and not training.code_in_image for training in trainings)
+    return [*([training_code()] if trains else []), *([ray_code()] if ray else [])]
 
 
 def submit_jobs(
@@ -171,13 +180,7 @@ def submit_jobs(
     for job in plan.jobs:
         args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
         jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
-    scripts: dict[str, TrainingScript] = {}
     for ray in plan.ray_jobs:
-        if ray.namespace not in scripts:
-            script_args = TrainingScriptArgs(ray.namespace, [queues.local_queues[ray.namespace, ray.queue]])
-            scripts[ray.namespace] = TrainingScript(f"ray-{ray.namespace}", script_args, opts)
-        script = scripts[ray.namespace].config_map
-        ray_args = RayTrainingJobArgs(
-            ray, submission("RayJob", ray, controllers.kueue.gate, script), plan.settings.ray.operator
-        )
+        gate = submission("RayJob", ray, controllers.kueue.gate)
+        ray_args = RayTrainingJobArgs(ray, gate, plan.settings.ray.operator)
         jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job

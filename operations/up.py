@@ -24,7 +24,7 @@ from rehearsal.toolchain import Toolchain
 from settings.faults import ConfigurationError
 from settings.plan import Plan, plan_from
 
-FOLLOW_TIMEOUT_S = 600.0
+FOLLOW_TIMEOUT_S = 1200.0
 POLL_S = 1.0
 ABSENT_TIMEOUT_S = 10.0
 """How long what is followed may be gone: `pulumi up` has just made it, so that only somebody else can have deleted it."""

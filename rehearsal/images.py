@@ -64,8 +64,9 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
         "rootfs": "host",
         "show": [str(home)],
         # On nodes of their own in a cluster; here they must leave the managers, which have deadlines, their part of the processors.
-        "nice": 5,
+        "nice": image.nice,
         "memory": f"{image.memory_mib}Mi",
+        **({"jobs": max(1, _cores() // image.cores_per_job)} if image.cores_per_job is not None else {}),
         "environment": {
             "PATH": f"{home / 'bin'}:{PATH}",
             "LANG": "C.UTF-8",
@@ -73,6 +74,7 @@ def _python_row(layout: Layout, image: PythonImage) -> dict[str, Any]:
             "PIP_RETRIES": "0",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
+            **image.variables,
         },
     }
 
@@ -86,6 +88,10 @@ def pods_are_real() -> bool:
     if stated not in ("real", "simulated"):
         raise ValueError(f"{PODS} is {stated!r}: wanted real or simulated")
     return stated == "real"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _memory_mib() -> int:

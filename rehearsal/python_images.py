@@ -14,30 +14,53 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rehearsal import toolchain
+from rehearsal import python_home, toolchain
 from rehearsal.layout import Layout
 
 Say = Callable[[str], None]
 WHOLE = ".whole"
 """In an environment that was made to its end."""
-_MADE_BY = "2"
+_MADE_BY = "3"
 """To be raised when the making below changes, so that environments made before are not taken for those of now."""
 
 
 @dataclass(frozen=True)
 class PythonImage:
-    """Images that `match` is found in run in the environment `name`; a container of theirs takes about `memory_mib` here."""
+    """Images that `match` is found in run in the environment `name`; a container of theirs takes about `memory_mib` here.
+
+    Containers stand back (`nice`) for the managers, which have deadlines. Of jobs that start many processes, and give up when
+    those are slow, one runs at a time for every `cores_per_job`.
+    """
 
     name: str
     match: str
     memory_mib: int
+    nice: int = 5
+    cores_per_job: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
-PYTHON_IMAGES: tuple[PythonImage, ...] = (PythonImage("training", r"(^|/)python:3\.", 700),)
+PYTHON_IMAGES: tuple[PythonImage, ...] = (
+    PythonImage("training", r"(^|/)python:3\.", 700),
+    PythonImage(
+        "ray",
+        r"(^|/)rayproject/ray:",
+        900,
+        nice=0,  # its processes give each other half a minute
+        cores_per_job=2,
+        variables={
+            # No container here is bounded by a cgroup: Ray would take a third of the machine for objects, and end workers when the
+            # machine's memory is used up by others.
+            "RAY_DEFAULT_OBJECT_STORE_MAX_MEMORY_BYTES": str(256 * 2**20),
+            "RAY_memory_monitor_refresh_ms": "0",
+            "RAY_USAGE_STATS_ENABLED": "0",
+        },
+    ),
+)
 
 
 def requirements(layout: Layout, image: PythonImage) -> Path:
@@ -72,18 +95,10 @@ def ensure(layout: Layout, say: Say = print, images: Sequence[PythonImage] = PYT
 
 def _make(folder: Path, listed: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    _run(sys.executable, "-m", "venv", str(folder))
-    python = str(folder / "bin" / "python")
-    words = [
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--require-hashes",
-        "--no-deps",
-        "--only-binary=:all:",
-    ]
-    _run(python, "-m", "pip", *words, "-r", str(listed))
-    for packages in folder.glob("lib/python*/site-packages"):
+    python = python_home.make(folder)
+    words = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--only-binary=:all:"]
+    _run(sys.executable, "-m", "pip", "--python", str(python), "install", *words, "--requirement", str(listed))
+    for packages in folder.glob("lib/python*/*-packages"):
         play_libtpu(packages)
     (folder / WHOLE).touch()
 

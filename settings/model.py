@@ -31,7 +31,7 @@ from settings.names import (
 )
 from settings.section import Section
 from settings.team_model import LimitSection, PreemptionSection, PrioritySection, RoomSection, TeamSection
-from settings.training_model import CheckpointsSection, TrainingSection
+from settings.training_model import CheckpointsSection, RayTrainingSection, TrainingSection
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """Kueue's feature gate for jobs that change their size while they run: beta and on by default since 0.18."""
@@ -217,7 +217,13 @@ class RayJobSection(Section):
     """What Ray installs into the job's environment, each pinned with `==`."""
     head: RayHeadSection = RayHeadSection()
     worker: RayWorkerSection = RayWorkerSection()
+    program: Literal["linear-regression", "training"] = "linear-regression"
+    """What runs: the tutorial's payload, in which every worker fits a line by itself, or the training of multislice jobs."""
     epochs: int = Field(default=50, ge=1, le=1_000_000)
+    """How long `linear-regression` fits."""
+    training: RayTrainingSection = RayTrainingSection()
+    checkpoints: bool | None = None
+    """Whether `training` writes checkpoints, and goes on from the last one. Not stated: where there is a bucket for them."""
 
 
 class RaySection(Section):

@@ -12,6 +12,7 @@ from settings.ray_home import ray_home
 from settings.shapes import certain_shape, is_autopilot, request_seconds
 from settings.system_pool import Room
 from settings.team_model import PrioritySection
+from settings.training_plan import TrainingPlan, checkpoints_plan, training_plan
 
 SUBMITTER = Room(500, 512)
 """The pod that hands the job to the head and follows its log. KubeRay's own default has 200 MiB; Ray's command line needs more."""
@@ -34,6 +35,8 @@ class RayJobPlan:
     head: Room
     worker: Room
     epochs: int
+    training: TrainingPlan | None
+    """None: it fits a line, for `epochs`."""
     request_seconds: int | None
     """For how long nodes from queued provisioning are asked for; None where none may come so."""
     system_pool: str | None
@@ -71,6 +74,7 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         head=Room(job.head.cpu * 1000, mebibytes(job.head.memory)),
         worker=Room(job.worker.cpu * 1000, mebibytes(job.worker.memory)),
         epochs=job.epochs,
+        training=training_plan(job, checkpoints_plan(settings)),
         request_seconds=request_seconds(sections),
         system_pool=None if is_autopilot(settings) else DEFAULT_POOL,
         priority=priority_of(job, settings),

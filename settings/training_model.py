@@ -11,8 +11,8 @@ from settings.names import BucketName, ImageName, ObjectName
 from settings.section import Section
 
 
-class TrainingSection(Section):
-    """What a job trains, and where its program comes from. Numbers that are not stated are the configuration's own."""
+class RayTrainingSection(Section):
+    """What a job trains. Numbers that are not stated are the configuration's own."""
 
     config: ObjectName = "small"
     """A named configuration of the program: `tiny` (a laptop, seconds), `small` (a slice), or one of your own."""
@@ -20,6 +20,11 @@ class TrainingSection(Section):
     checkpoint_every: int | None = Field(default=None, ge=1, le=1_000_000_000)
     """In steps."""
     seed: int | None = Field(default=None, ge=0, le=2_147_483_647)
+
+
+class TrainingSection(RayTrainingSection):
+    """What a multislice job trains, and where its program comes from."""
+
     code: Literal["configmap", "image"] = "configmap"
     """How the program reaches the pods: the files of workloads/training in a ConfigMap, or a package `training` that is in
     `image` already."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.model import Settings, WorkloadSection
+from settings.model import RayJobSection, Settings, WorkloadSection
+from settings.training_model import TrainingSection
 
 _DAY_S = 86400
 
@@ -47,18 +48,19 @@ def checkpoints_plan(settings: Settings) -> CheckpointsPlan | None:
     )
 
 
-def training_plan(job: WorkloadSection, checkpoints: CheckpointsPlan | None) -> TrainingPlan | None:
+def training_plan(job: WorkloadSection | RayJobSection, checkpoints: CheckpointsPlan | None) -> TrainingPlan | None:
     """None for a job that does not train."""
     if job.program != "training":
         return None
     wanted = job.checkpoints if job.checkpoints is not None else checkpoints is not None
     section = job.training
+    own = section if isinstance(section, TrainingSection) else TrainingSection()
     return TrainingPlan(
         config=section.config,
         steps=section.steps,
         checkpoint_every=section.checkpoint_every,
         seed=section.seed,
-        image=section.image,
-        code_in_image=section.code == "image",
+        image=own.image,
+        code_in_image=own.code == "image",
         bucket=checkpoints.bucket if wanted and checkpoints is not None else None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from settings.copies import distinct
 from settings.faults import MISSING, Described, Fault, did_you_mean, listed, rule
-from settings.model import Settings, WorkloadSection
+from settings.model import RayJobSection, Settings, WorkloadSection
 from settings.training_model import CheckpointsSection, TrainingSection
 from settings.versions import TRAINING_CONFIGS
 
@@ -22,11 +22,12 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _soft_delete(settings.checkpoints)
     for index, job in distinct(settings.workloads):
         path = f"workloads[{index}]"
-        yield from _device_count(path, job)
         yield from _sleep(path, job)
         yield from _code(f"{path}.training", job)
-        yield from _config(f"{path}.training", job)
-        yield from _checkpoints(path, job, settings)
+        yield from _trains(path, job, settings)
+    for index, ray in distinct(settings.ray.jobs):
+        yield from _epochs(f"ray.jobs[{index}]", ray)
+        yield from _trains(f"ray.jobs[{index}]", ray, settings)
 
 
 def floors(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -78,9 +79,15 @@ def _soft_delete(section: CheckpointsSection) -> Iterator[Fault]:
         yield Fault("checkpoints.softDeleteDays", days, wanted, f"write 0 or {_SHORTEST_SOFT_DELETE}")
 
 
+def _trains(path: str, job: WorkloadSection | RayJobSection, settings: Settings) -> Iterator[Fault]:
+    yield from _training(path, job)
+    yield from _config(f"{path}.training", job)
+    yield from _checkpoints(path, job, settings)
+
+
 @rule
-def _device_count(path: str, job: WorkloadSection) -> Iterator[Fault]:
-    if job.program == "device-count" and "training" in job.model_fields_set:
+def _training(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault]:
+    if job.program != "training" and "training" in job.model_fields_set:
         wanted = f"nothing: this job does not train ({path}.program)"
         yield Fault(f"{path}.training", Described("a training"), wanted, "remove the key, or write program: training")
 
@@ -94,6 +101,14 @@ def _sleep(path: str, job: WorkloadSection) -> Iterator[Fault]:
 
 
 @rule
+def _epochs(path: str, job: RayJobSection) -> Iterator[Fault]:
+    if job.program == "training" and "epochs" in job.model_fields_set:
+        wanted = "nothing: only linear-regression counts epochs"
+        remedy = "remove the key (training.steps says how long it trains), or write program: linear-regression"
+        yield Fault(f"{path}.epochs", job.epochs, wanted, remedy)
+
+
+@rule
 def _code(path: str, job: WorkloadSection) -> Iterator[Fault]:
     if job.program == "training" and job.training.code == "image" and job.training.image is None:
         wanted = "the image that the program is in (training.code)"
@@ -101,10 +116,12 @@ def _code(path: str, job: WorkloadSection) -> Iterator[Fault]:
 
 
 @rule
-def _config(path: str, job: WorkloadSection) -> Iterator[Fault]:
+def _config(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault]:
     """What the program in an image of the user's own knows, only it knows."""
-    section: TrainingSection = job.training
-    if job.program == "training" and section.code == "configmap" and section.config not in TRAINING_CONFIGS:
+    section = job.training
+    if isinstance(section, TrainingSection) and section.code == "image":
+        return
+    if job.program == "training" and section.config not in TRAINING_CONFIGS:
         wanted = f"a configuration of workloads/training: {listed(TRAINING_CONFIGS)}"
         remedy = did_you_mean(
             section.config, TRAINING_CONFIGS, f"write {TRAINING_CONFIGS[0]}, or add it to the program"
@@ -113,10 +130,10 @@ def _config(path: str, job: WorkloadSection) -> Iterator[Fault]:
 
 
 @rule
-def _checkpoints(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+def _checkpoints(path: str, job: WorkloadSection | RayJobSection, settings: Settings) -> Iterator[Fault]:
     if job.checkpoints is not True:
         return
-    if job.program == "device-count":
+    if job.program != "training":
         wanted = f"false: this job does not train ({path}.program)"
         yield Fault(f"{path}.checkpoints", True, wanted, "remove the key, or write program: training")
     elif not settings.checkpoints.wanted:

@@ -30,7 +30,7 @@ TRAINING_REQUIREMENTS = (JAX_REQUIREMENT, "optax==0.2.8", "orbax-checkpoint==0.1
 TRAINING_CONFIGS = ("tiny", "small")
 """The named configurations of `workloads/training`."""
 
-RAY_IMAGE = "rayproject/ray:2.53.0-py311"
-"""Python 3.11, which both jax and this Ray take."""
-RAY_REQUIREMENTS = (JAX_REQUIREMENT, "pandas==2.3.3")
-"""Installed by Ray into a job's environment: the image has no jax, and Ray Train wants pandas."""
+RAY_IMAGE = "rayproject/ray:2.60.0-py311"
+"""Python 3.11, which both jax and this Ray take. tools/images/ray.in names the same release."""
+RAY_REQUIREMENTS = (*TRAINING_REQUIREMENTS, "pandas==2.3.3")
+"""Installed by Ray into a job's environment: the image has no jax, and Ray Train wants pandas. tools/images/ray.in names them too."""

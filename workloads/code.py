@@ -29,7 +29,7 @@ class Code:
         """The ConfigMap's name. It changes with the content: a job keeps the program that it was submitted with, restarts
         included."""
         content = "".join(f"{name}\0{text}\0" for name, text in sorted(self.files.items()))
-        return f"{self.package}-code-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return f"{self.package.replace('_', '-')}-code-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     @property
     def folder(self) -> str:
@@ -48,11 +48,11 @@ def code_of(folder: Path) -> Code:
     return Code(folder.name, files)
 
 
-def code_mount(code: Code) -> dict[str, Any]:
-    """For a container's `volumeMounts`."""
-    return {"name": VOLUME, "mountPath": code.folder, "readOnly": True}
+def code_mount(code: Code, volume: str = VOLUME) -> dict[str, Any]:
+    """For a container's `volumeMounts`. `volume` is for pods that take several packages."""
+    return {"name": volume, "mountPath": code.folder, "readOnly": True}
 
 
-def code_volume(code: Code) -> dict[str, Any]:
+def code_volume(code: Code, volume: str = VOLUME) -> dict[str, Any]:
     """For a pod's `volumes`."""
-    return {"name": VOLUME, "configMap": {"name": code.config_map}}
+    return {"name": volume, "configMap": {"name": code.config_map}}

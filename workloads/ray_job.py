@@ -1,42 +1,15 @@
-"""Ray training jobs as resources, and the script that they run."""
+"""Ray training jobs as resources."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
-from pulumi_kubernetes.core.v1 import ConfigMap
 
-from components.options import child
 from settings.ray_plan import RayJobPlan
-from workloads.ray_manifest import SCRIPT, ray_job, script_name, training_script
+from workloads.ray_manifest import ray_job
 from workloads.submission import Submission, submitted
-
-
-@dataclass(frozen=True)
-class TrainingScriptArgs:
-    namespace: str
-    after: Sequence[pulumi.Resource]
-    """What makes the namespace."""
-
-
-class TrainingScript(pulumi.ComponentResource):
-    """The training program as a ConfigMap, once in each namespace with Ray jobs."""
-
-    config_map: ConfigMap
-
-    def __init__(self, name: str, args: TrainingScriptArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("tpu-platform:workload:TrainingScript", name, None, opts)
-        self.config_map = ConfigMap(
-            f"{name}-script",
-            metadata={"name": script_name(), "namespace": args.namespace},
-            data={SCRIPT: training_script()},
-            immutable=True,
-            opts=child(self, args.after),
-        )
-        self.register_outputs({"name": script_name()})
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +14,30 @@ from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
 from settings.versions import RAY_API
+from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
+from workloads.code import FOLDER, VOLUME, Code, code_mount, code_of, code_volume
 from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
+from workloads.training_pod import training_code, training_flags
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 WORKER_GROUP = "tpu-group"
 HEAD_PORTS = {"gcs-server": 6379, "dashboard": 8265, "client": 10001}
-SCRIPT, MOUNT, VOLUME = "train.py", "/app", "train-script"
 
-_PROGRAM = Path(__file__).parent / "train" / "linear_regression.py"
+RAY_USER = (1000, 100)
+"""User and group of Ray's own images: whose the files in the bucket are for them."""
 
-
-def training_script() -> str:
-    """The program that the job runs: a file of its own, so that it is linted, typed and tested like any other."""
-    return _PROGRAM.read_text()
+_PROGRAMS = Path(__file__).parent / "ray_programs"
+_RELEASE = re.compile(r":(\d+\.\d+\.\d+)")
 
 
-def script_name() -> str:
-    """Changes with the script: a job keeps the script that it was submitted with, restarts included."""
-    return f"jax-train-script-{hashlib.sha256(training_script().encode()).hexdigest()[:8]}"
+def ray_code() -> Code:
+    """The programs that Ray jobs run."""
+    return code_of(_PROGRAMS)
+
+
+def _code(job: RayJobPlan) -> dict[str, Code]:
+    """The packages of a job by the volumes that they are mounted from."""
+    return {VOLUME: ray_code(), **({"training": training_code()} if job.training is not None else {})}
 
 
 def ray_job(job: RayJobPlan) -> dict[str, Any]:
@@ -43,7 +50,7 @@ def ray_job(job: RayJobPlan) -> dict[str, Any]:
             # Kueue queues no RayJob that leaves its cluster standing: its chips would never come back.
             "shutdownAfterJobFinishes": True,
             "submissionMode": "K8sJobMode",
-            "entrypoint": f"python {MOUNT}/{SCRIPT}",
+            "entrypoint": _entrypoint(job),
             "runtimeEnvYAML": runtime_env(job),
             "submitterPodTemplate": _submitter(job),
             "rayClusterSpec": _cluster(job),
@@ -51,14 +58,24 @@ def ray_job(job: RayJobPlan) -> dict[str, Any]:
     }
 
 
+def _entrypoint(job: RayJobPlan) -> str:
+    if job.training is None:
+        return f"python -m {_PROGRAMS.name}.linear_regression"
+    return f"python -m {_PROGRAMS.name}.training {shlex.join(training_flags(job, job.training))}"
+
+
 def runtime_env(job: RayJobPlan) -> str:
     """What Ray gives the program: its requirements, and the slice's description as variables."""
     shape = job.shape
     variables = {
-        "EPOCHS": str(job.epochs),
-        "NUM_WORKERS": str(job.slices * shape.hosts),
-        "CHIPS_PER_WORKER": str(shape.machine.chips),
-        "TPU_TOPOLOGY": shape.topology,
+        "PYTHONPATH": FOLDER,
+        "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
+        **({"EPOCHS": str(job.epochs)} if job.training is None else {}),
+        "NUM_SLICES": str(job.slices),
+        "HOSTS_PER_SLICE": str(shape.hosts),
+        "CHIPS_PER_HOST": str(shape.machine.chips),
+        "DEVICES_PER_CHIP": str(shape.machine.devices_per_chip),
+        "SLICE_TOPOLOGY": shape.topology,
         "ACCELERATOR_TYPE": shape.machine.ray_type,
     }
     return str(yaml.safe_dump({"pip": list(job.requirements), "env_vars": variables}, sort_keys=True))
@@ -79,7 +96,10 @@ def _metadata(job: RayJobPlan) -> dict[str, Any]:
 
 
 def _cluster(job: RayJobPlan) -> dict[str, Any]:
+    release = _RELEASE.search(job.image)
     spec: dict[str, Any] = {
+        # With a release of 2.53 or newer KubeRay asks each node's health by HTTP; else by two processes every five seconds.
+        **({} if release is None else {"rayVersion": release[1]}),
         "headGroupSpec": {"rayStartParams": {"dashboard-host": "0.0.0.0"}, "template": {"spec": _head(job)}},
         "workerGroupSpecs": [
             {
@@ -89,7 +109,7 @@ def _cluster(job: RayJobPlan) -> dict[str, Any]:
                 "maxReplicas": job.max_slices,
                 "numOfHosts": job.shape.hosts,
                 "rayStartParams": {},
-                "template": {"spec": _worker(job)},
+                "template": _worker(job),
             }
         ],
     }
@@ -105,7 +125,7 @@ def _head(job: RayJobPlan) -> dict[str, Any]:
     return {
         **_beside_the_system(job),
         "containers": [container],
-        "volumes": [_volume()],
+        "volumes": [code_volume(code, volume) for volume, code in _code(job).items()],
         **pod_priority(job.priority),
     }
 
@@ -116,13 +136,20 @@ def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
     chips = {TPU_RESOURCE: str(job.shape.machine.chips)}
-    return {
+    container = _container("ray-worker", job, _resources(job.worker, chips))
+    pod: dict[str, Any] = {
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
-        "containers": [_container("ray-worker", job, _resources(job.worker, chips))],
-        "volumes": [_volume()],
+        "containers": [container],
+        "volumes": [code_volume(code, volume) for volume, code in _code(job).items()],
         **pod_priority(job.priority),
     }
+    if job.training is None or job.training.bucket is None:
+        return {"spec": pod}
+    container["volumeMounts"].append(checkpoint_mount())
+    pod["volumes"].append(checkpoint_volume(job.training.bucket, owner=RAY_USER))
+    pod["serviceAccountName"] = SERVICE_ACCOUNT
+    return {"metadata": {"annotations": dict(ANNOTATIONS)}, "spec": pod}
 
 
 def _submitter(job: RayJobPlan) -> dict[str, Any]:
@@ -140,15 +167,15 @@ def _submitter(job: RayJobPlan) -> dict[str, Any]:
 
 
 def _container(name: str, job: RayJobPlan, resources: dict[str, Any]) -> dict[str, Any]:
-    mounts = [{"name": VOLUME, "mountPath": MOUNT}]
-    return {"name": name, "image": job.image, "resources": resources, "volumeMounts": mounts}
+    return {
+        "name": name,
+        "image": job.image,
+        "resources": resources,
+        "volumeMounts": [code_mount(code, volume) for volume, code in _code(job).items()],
+    }
 
 
 def _resources(room: Room, further: dict[str, str] | None = None) -> dict[str, Any]:
     """Requests equal limits: Ray counts the limits as what it may give to tasks."""
     amounts = {"cpu": cores(room.millicores), "memory": memory(room.mib), **(further if further is not None else {})}
     return {"requests": amounts, "limits": dict(amounts)}
-
-
-def _volume() -> dict[str, Any]:
-    return {"name": VOLUME, "configMap": {"name": script_name()}}

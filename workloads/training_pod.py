@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from settings.job_rules import REPLICATED_JOB
-from settings.plan import JobPlan
+from settings.plan import JobPlan, RayJobPlan
 from settings.training_plan import TrainingPlan
 from settings.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
 from workloads.checkpoint_volume import (
@@ -67,14 +67,15 @@ def training_annotations(training: TrainingPlan) -> dict[str, str]:
 
 def _command(job: JobPlan, training: TrainingPlan) -> list[str]:
     """The program itself, or a shell that installs its packages and becomes the program: signals must reach it."""
-    program = ["python", "-m", "training", *_flags(job, training)]
+    program = ["python", "-m", "training", *training_flags(job, training)]
     if training.image is not None:
         return program
     packages = shlex.join(TRAINING_REQUIREMENTS)
     return ["bash", "-c", f"set -eu\npip install --quiet {packages}\nexec {shlex.join(program)}\n"]
 
 
-def _flags(job: JobPlan, training: TrainingPlan) -> list[str]:
+def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[str]:
+    """What the program is asked for; what is not stated is its configuration's own."""
     numbers = {"--steps": training.steps, "--checkpoint-every": training.checkpoint_every, "--seed": training.seed}
     stated = [part for flag, value in numbers.items() if value is not None for part in (flag, str(value))]
     folder = ["--checkpoint-dir", checkpoint_folder(job.namespace, job.name)] if training.bucket is not None else []

@@ -14,6 +14,8 @@ PART = 0.75
 """Of the memory that was available when the agent started; the rest is for the control plane, and for jobs larger than the figure
 for their images says."""
 _GROUPS = ("jobset.sigs.k8s.io/jobset-uid", "ray.io/cluster", "batch.kubernetes.io/controller-uid")
+_WORKLOAD = "kueue.x-k8s.io/workload"
+"""Kueue's annotation: a RayJob's submitter is of another Job than its cluster, and of the same workload."""
 
 
 def available(text: str | None = None) -> float:
@@ -24,8 +26,9 @@ def available(text: str | None = None) -> float:
 
 def group(pod: dict[str, Any]) -> str:
     """What a pod's job is known by; a pod without one is on its own."""
-    labels = pod["metadata"].get("labels") or {}
-    found = next((labels[name] for name in _GROUPS if name in labels), pod["metadata"]["uid"])
+    labels, annotations = pod["metadata"].get("labels") or {}, pod["metadata"].get("annotations") or {}
+    named = (annotations.get(_WORKLOAD), *(labels.get(name) for name in _GROUPS))
+    found = next((name for name in named if name is not None), pod["metadata"]["uid"])
     return f"{pod['metadata']['namespace']}/{found}"
 
 
@@ -34,18 +37,22 @@ class Room:
 
     def __init__(self, size: float) -> None:
         self.size = size
-        self.taken: dict[str, tuple[str, float]] = {}
+        self.taken: dict[str, tuple[str, float, str]] = {}
         self.lock = threading.Lock()
 
-    def take(self, pod: dict[str, Any], wanted: float) -> bool:
-        """Whether the pod may run: it has room already, or gets it now. The first job gets it whatever its size."""
+    def take(self, pod: dict[str, Any], wanted: float, kind: str = "", most: int | None = None) -> bool:
+        """Whether the pod may run: it has room already, or gets it now. The first job gets it whatever its size. Of a `kind` at
+        most so many jobs run at a time."""
         uid, job = pod["metadata"]["uid"], group(pod)
         with self.lock:
-            others = sum(amount for _, amount in self.taken.values())
-            begun = any(other == job for other, _ in self.taken.values())
-            if wanted > 0 and others > 0 and not begun and others + wanted > self.size:
-                return False
-            self.taken[uid] = (job, wanted)
+            others = sum(amount for _, amount, _ in self.taken.values())
+            begun = {other: of for other, _, of in self.taken.values()}
+            if job not in begun:
+                if wanted > 0 and others > 0 and others + wanted > self.size:
+                    return False
+                if most is not None and list(begun.values()).count(kind) >= most:
+                    return False
+            self.taken[uid] = (job, wanted, kind)
             return True
 
     def leave(self, uid: str) -> None:

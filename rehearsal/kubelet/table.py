@@ -21,7 +21,7 @@ class Image:
 
     Without a program all that is run is found in the machine's own files. `show` are folders that a container sees, read-only, at
     the place where they are; `environment` wins over the pod's own; `memory` is what a container takes of this machine's, in
-    bytes, and `nice` how far it stands back for other programs (nice(1)).
+    bytes, `jobs` how many jobs with it run at a time, and `nice` how far it stands back for other programs (nice(1)).
     """
 
     match: str
@@ -33,6 +33,7 @@ class Image:
     show: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     memory: float = 0.0
+    jobs: int | None = None
     nice: int = 0
 
 
@@ -66,7 +67,7 @@ def _row(number: int, row: dict[str, Any]) -> Image:
     variables = {str(name): str(value) for name, value in (row.get("environment") or {}).items()}
     return Image(
         row["match"], row.get("program"), entrypoint, rootfs == "static", bool(row.get("replaceCommand", False)),
-        cmd, show, variables, float(memory), int(row.get("nice", 0)),
+        cmd, show, variables, float(memory), int(row["jobs"]) if "jobs" in row else None, int(row.get("nice", 0)),
     )  # fmt: skip
 
 
@@ -90,9 +91,15 @@ def runs_here(pod: Pod, table: Sequence[Image]) -> bool:
 
 
 def memory(pod: Pod, table: Sequence[Image]) -> float:
-    """What the pod takes of this machine's memory, in bytes."""
-    images = (image_for(container["image"], table) for container in containers(pod))
+    """What the pod takes of this machine's memory, in bytes. Containers of its initialization are gone when the others begin."""
+    images = (image_for(container["image"], table) for container in pod["spec"]["containers"])
     return sum(image.memory for image in images if image is not None)
+
+
+def limited(pod: Pod, table: Sequence[Image]) -> tuple[str, int | None]:
+    """(the row of the pod's first container, how many jobs of it run at a time)."""
+    image = image_for(pod["spec"]["containers"][0]["image"], table)
+    return (image.match, image.jobs) if image is not None else ("", None)
 
 
 def argv(image: Image, command: Sequence[str], args: Sequence[str]) -> list[str]:

@@ -1,17 +1,30 @@
-"""What a container gets in place of TPU chips: as many devices of JAX's CPU backend, which talk to each other by gloo."""
+"""What a container gets of its node's TPU chips: GKE's description of the slice, and in place of the chips as many devices of
+JAX's CPU backend, which talk to each other by gloo."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 RESOURCE = "google.com/tpu"
+ACCELERATOR, TOPOLOGY = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
+_TYPES = {
+    "tpu-v3-device": ("v3", 2),
+    "tpu-v3-slice": ("v3", 2),
+    "tpu-v4-podslice": ("v4", 2),
+    "tpu-v5-lite-podslice": ("v5litepod", 1),
+    "tpu-v5-lite-device": ("v5litepod", 1),
+    "tpu-v5p-slice": ("v5p", 2),
+    "tpu-v6e-slice": ("v6e", 1),
+    "tpu7x": ("tpu7x", 2),
+}
+"""By GKE's label: how Cloud TPU calls the generation, and the cores of a chip, which its names of slices count."""
 
 
 def variables(container: Mapping[str, Any]) -> dict[str, str]:
     """The variables, all of them JAX's own, of a container with a limit of TPU chips; none without."""
-    limits = (container.get("resources") or {}).get("limits") or {}
-    chips = int(limits.get(RESOURCE, 0))
+    chips = _chips(container)
     if chips == 0:
         return {}
     return {
@@ -19,3 +32,23 @@ def variables(container: Mapping[str, Any]) -> dict[str, str]:
         "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo",
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={chips}",
     }
+
+
+def of_slice(container: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, str]:
+    """What GKE's device plugin tells a container with TPU chips of the slice that its node, with these labels, is of; the pod's
+    own variables win. The names are those that pods on GKE print; the bounds of hosts and chips are left out, as only libtpu reads
+    them."""
+    topology, known = labels.get(TOPOLOGY), _TYPES.get(labels.get(ACCELERATOR, ""))
+    if _chips(container) == 0 or topology is None:
+        return {}
+    found = {"TPU_TOPOLOGY": topology, "TPU_SKIP_MDS_QUERY": "true"}
+    if known is None:
+        return found
+    generation, cores = known
+    count = math.prod(int(part) for part in topology.split("x")) * cores
+    return {**found, "TPU_ACCELERATOR_TYPE": f"{generation}-{count}"}
+
+
+def _chips(container: Mapping[str, Any]) -> int:
+    limits = (container.get("resources") or {}).get("limits") or {}
+    return int(limits.get(RESOURCE, 0))

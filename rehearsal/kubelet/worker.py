@@ -107,13 +107,13 @@ class Worker(threading.Thread):
 
     def _surroundings(self) -> Surroundings | None:
         """Memory, network and volumes; None when they cannot be had yet, which an event then tells."""
-        say = self.context.events.say
-        if not self.context.room.take(self.pod, table.memory(self.pod, self.context.table)):
+        say, images = self.context.events.say, self.context.table
+        if not self.context.room.take(self.pod, table.memory(self.pod, images), *table.limited(self.pod, images)):
             say(
                 self.pod,
                 "Warning",
-                "NoMemory",
-                "The rehearsal's machine has no memory for another job: it waits for one to end",
+                "NoRoom",
+                "The rehearsal's machine has no room for another such job: it waits for one to end",
             )
             return None
         try:

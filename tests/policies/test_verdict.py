@@ -31,7 +31,7 @@ def test_the_verdict_is_the_exit_code_and_in_the_comment(
     resource = changed(cluster(), "deletionProtection", False)
     state = {"urn": resource.urn, "type": resource.type, "custom": True, "inputs": dict(resource.properties)}
     shown: dict[str, Any] = {"config": {}, "steps": [{"op": "create", "urn": resource.urn, "newState": state}]}
-    monkeypatch.setattr(preview, "preview", lambda _layout, _environment: shown)
+    monkeypatch.setattr(preview, "previews", lambda *_: [shown])
     monkeypatch.setattr(preview.Toolchain, "ensure", lambda _toolchain: None)
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")

@@ -65,9 +65,11 @@ class Checkout:
         )
 
     def environment(self) -> dict[str, str]:
-        """Ours, without what points at another rehearsal or cluster, and without the outer make's own variables."""
+        """Ours, without what points at another rehearsal or cluster, and without the outer make's own variables. Pods are played
+        here: tests of real ones say so."""
         taken = ("REHEARSAL_HOME", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ARGS", "KUBECTL_PORT")
-        return {key: value for key, value in os.environ.items() if key not in taken}
+        ours = {key: value for key, value in os.environ.items() if key not in taken}
+        return {**ours, "REHEARSAL_PODS": "simulated"}
 
     def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Runs the engine inside the rehearsal on the local stack."""

@@ -365,7 +365,7 @@ def test_the_check_is_made_before_the_queue_that_names_it_and_after_its_config(b
 
 def test_the_second_ray_job_waits_for_the_first_and_both_for_the_script(both_tutorials) -> None:
     one, two = both_tutorials.named("ray-1-rayjob"), both_tutorials.named("ray-2-rayjob")
-    script = both_tutorials.named("ray-default-script")
+    script = both_tutorials.named("files-default-ray_programs")
     assert both_tutorials.needs(two, one)
     assert one.hooks["before_create"] == ("kueue-webhook-gate",)
     assert two.hooks["before_create"] == ("ray-2-turn", "kueue-webhook-gate")

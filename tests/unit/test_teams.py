@@ -119,7 +119,7 @@ def test_a_teams_ray_job_is_in_its_namespace_with_its_script(recorded) -> None:
     job = recording.named("ray-a-rayjob")
     assert job.inputs["metadata"]["namespace"] == "research"
     assert job.inputs["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
-    script = recording.named("ray-research-script")
+    script = recording.named("files-research-ray_programs")
     assert script.inputs["metadata"]["namespace"] == "research"
     assert recording.needs(job, script)
     assert recording.needs(job, recording.named("queue-team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,13 +136,15 @@ def test_nothing_is_begun_anew_when_all_are_damaged(folder) -> None:
     assert all((folder / str(step)).exists() for step in SAVED)
 
 
-def test_a_save_that_was_cut_off_is_none(folder, capsys) -> None:
+def test_a_save_that_was_cut_off_is_none_and_other_folders_are_left_alone(folder, capsys) -> None:
+    (folder / "notes").mkdir()
     (folder / "20" / "commit_success.txt").unlink()
     found = newest(folder)
     assert found is not None
     assert found.step == 10
     assert capsys.readouterr().err == ""
     assert not (folder / "20").exists()
+    assert (folder / "notes").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,16 @@ def test_the_newest_ones_are_kept(folder) -> None:
     kept = sorted(int(path.name) for path in folder.iterdir())
     assert kept == [10, 20, 30]
     assert len(kept) == checkpoints.KEPT
+
+
+def test_a_save_that_fails_is_an_end(folder) -> None:
+    saved = Checkpoints(folder, TINY, seed=0)
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    with pytest.raises(Failure, match="could not be written") as raised:
+        saved.save(30, state_of(30), RECORD)
+        saved.finish()
+    assert raised.value.code == CHECKPOINTS
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:

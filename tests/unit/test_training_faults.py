@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import changed, plan_with
+from conftest import BOTH, TUTORIAL, both, changed, plan_with, with_ray
 from faulty import cluster, each, faults_in, is_the_only_fault, jobs
 
 from settings.plan import Plan
@@ -26,6 +26,10 @@ def training(**section: Any) -> dict[str, Any]:
 
 def job(**keys: Any) -> dict[str, Any]:
     return changed(workloads=jobs(**keys), checkpoints=BUCKET)
+
+
+def ray(**keys: Any) -> dict[str, Any]:
+    return {**TUTORIAL, **both(ray=with_ray(0, **keys))}
 
 
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
@@ -57,6 +61,13 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("image without a tag", training(image="registry.example:5000/train"), "workloads[0].training.image", "an exact tag", "like us-docker.pkg.dev"),
     ("image with half a digest", training(image="train@sha256:0123"), "workloads[0].training.image", "with its digest", "like us-docker.pkg.dev"),
     ("checkpoints in the host's network on an old version", changed(cluster=cluster(version="1.32"), checkpoints=BUCKET, workloads=jobs(privileged=True)), "cluster.version", "host's network", "1.33.3"),
+    ("a line that trains", ray(training={"steps": 5}), "ray.jobs[0].training", "does not train", "program: training"),
+    ("a line with checkpoints", {**ray(checkpoints=True), "checkpoints": BUCKET}, "ray.jobs[0].checkpoints", "does not train", "program: training"),
+    ("training for epochs", ray(program="training", epochs=50), "ray.jobs[0].epochs", "only linear-regression", "training.steps"),
+    ("Ray's program of nobody's", ray(program="regression"), "ray.jobs[0].program", "one of linear-regression, training", "write linear-regression"),
+    ("Ray's training in an unknown configuration", ray(program="training", training={"config": "larg"}), "ray.jobs[0].training.config", "tiny, small", "write tiny"),
+    ("Ray's checkpoints without a bucket", ray(program="training", checkpoints=True), "ray.jobs[0].checkpoints", "no bucket", "add `tpu-platform:checkpoints`"),
+    ("Ray's training from another image", ray(program="training", training={"image": IMAGE}), "ray.jobs[0].training.image", "a known key", "remove the key"),
 ]  # fmt: skip
 
 
@@ -92,3 +103,12 @@ def test_checkpoints_are_where_there_is_a_bucket_unless_a_job_has_none() -> None
     plan: Plan = plan_with(checkpoints=BUCKET, workloads=[first, second])
     assert [job.training.bucket for job in plan.jobs if job.training] == [BUCKET["bucket"], None]
     assert [job.training.bucket for job in plan_with(workloads=[first]).jobs if job.training] == [None]
+
+
+def test_a_ray_job_trains_what_multislice_jobs_train() -> None:
+    jobs_ = with_ray(0, program="training", training={"config": "tiny", "steps": 7})
+    plan: Plan = plan_with(**{**BOTH, "ray": jobs_, "checkpoints": BUCKET})
+    first, second = plan.ray_jobs
+    assert first.training is not None
+    assert (first.training.config, first.training.steps, first.training.bucket) == ("tiny", 7, BUCKET["bucket"])
+    assert second.training is None

@@ -1,7 +1,7 @@
-"""Fits a line with JAX under Ray Train, one worker a TPU host. What the slice is like comes in by environment variables.
+"""Fits a line with JAX under Ray Train, one worker a TPU host.
 
 Every worker fits the whole data by itself: this shows that the platform brings up all hosts and trains, not how to share
-work between them.
+work between them. `training.py` beside it does that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .slices import check_worker, given
+
 SAMPLES, FEATURES, LEARNING_RATE, REPORT_EVERY = 1000, 10, 0.1, 10
+SETTLE_SECONDS = 3
+"""Ray collects the last reports and lines before a worker ends."""
 
 
 def data(seed: int = 0) -> tuple[jax.Array, jax.Array]:
@@ -51,7 +55,7 @@ def train_loop(config: dict[str, Any]) -> None:
     """What Ray runs in each worker."""
     from ray import train
 
-    print(f"Local devices: {jax.local_devices()}", flush=True)
+    check_worker()
 
     def report(metrics: dict[str, Any]) -> None:
         train.report(metrics)
@@ -59,30 +63,18 @@ def train_loop(config: dict[str, Any]) -> None:
 
     fit(int(config["epochs"]), report)
     print("Training Complete!", flush=True)
-    time.sleep(float(config["settle_seconds"]))  # Ray collects the last reports and lines before the worker ends
-
-
-def scaling(environment: dict[str, str]) -> dict[str, Any]:
-    """Ray's ScalingConfig, from the slice's description. Raises KeyError for a variable that is missing."""
-    return {
-        "num_workers": int(environment["NUM_WORKERS"]),
-        "resources_per_worker": {"TPU": int(environment["CHIPS_PER_WORKER"])},
-        "use_tpu": True,
-        "topology": environment["TPU_TOPOLOGY"],
-        "accelerator_type": environment["ACCELERATOR_TYPE"],
-    }
+    time.sleep(SETTLE_SECONDS)
 
 
 def main() -> None:
     from ray.train import ScalingConfig
     from ray.train.v2.jax import JaxTrainer
 
-    trainer = JaxTrainer(
+    JaxTrainer(
         train_loop_per_worker=train_loop,
-        train_loop_config={"epochs": int(os.environ["EPOCHS"]), "settle_seconds": 3},
-        scaling_config=ScalingConfig(**scaling(dict(os.environ))),
-    )
-    print(f"Run result: {trainer.fit().metrics}", flush=True)
+        train_loop_config={"epochs": int(os.environ["EPOCHS"])},
+        scaling_config=ScalingConfig(**given(os.environ).scaling()),
+    ).fit()
 
 
 if __name__ == "__main__":
