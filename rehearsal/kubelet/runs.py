@@ -87,7 +87,7 @@ class Runs:
             known.setdefault("HOME", WRITABLE)
         node = self.context.node(pod["spec"]["nodeName"])
         labels = (node["metadata"].get("labels") or {}) if node is not None else {}
-        known = {**tpu.of_slice(container, labels), **known, **tpu.variables(container), **image.environment}
+        known = {**tpu.of_slice(container, labels), **known, **tpu.variables(container, labels), **image.environment}
         command, args = ([expand(word, known) for word in container.get(key) or []] for key in ("command", "args"))
         binds = etc.write(self.folder / "etc", pod, around.pod_ip, self.context.name_server, image.static)
         binds += [(path, path, True) for path in image.show]
