@@ -370,7 +370,7 @@ def told(plan, **by_name):
 
 
 def test_every_process_must_have_counted_all_chips():
-    counted = "three: each of its 6 processes counted 24 chips"
+    counted = "three: each of its 6 processes counted 24 devices"
     assert told(tutorial_a(), three=Said((24,) * 6)) == {counted: True}
     for wrong in ((24,) * 5, (24,) * 5 + (8,), ()):
         assert told(tutorial_a(), three=Said(wrong)) == {counted: False}
