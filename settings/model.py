@@ -29,6 +29,7 @@ from settings.names import (
     RayJobName,
     Zone,
 )
+from settings.network_model import NetworkSection
 from settings.section import Section
 from settings.team_model import LimitSection, PreemptionSection, PrioritySection, RoomSection, TeamSection
 from settings.training_model import CheckpointsSection, RayTrainingSection, TrainingSection
@@ -67,25 +68,6 @@ class ClusterSection(Section):
     `pulumi up` must run there too."""
     security_group: str | None = None
     """The group that holds the groups of teams: GKE looks at no other ones ("Google Groups for RBAC")."""
-
-
-class GivenNetwork(Section):
-    """A network that somebody else owns, by names as Google's API takes them."""
-
-    network: str = Field(min_length=1)
-    subnetwork: str = Field(min_length=1)
-    pods_range: str = Field(min_length=1)
-    services_range: str = Field(min_length=1)
-    firewall: bool = True
-    """False when the owner opens the webhook ports (README says which) and our user may not."""
-
-
-class NetworkSection(Section):
-    nodes_cidr: Cidr = "10.128.0.0/16"
-    pods_cidr: Cidr = "10.64.0.0/16"
-    services_cidr: Cidr = "10.32.0.0/20"
-    control_plane_cidr: Cidr = "172.16.0.0/28"
-    given: GivenNetwork | None = None
 
 
 class AutoscalingSection(Section):

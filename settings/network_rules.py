@@ -8,7 +8,8 @@ from ipaddress import IPv4Network
 from itertools import islice
 
 from settings.faults import Described, Fault, Unsound, rule
-from settings.model import NetworkSection, Settings
+from settings.model import Settings
+from settings.network_model import NetworkSection
 from settings.shapes import count_of, sound_shape, system_zones
 
 _PRIVATE = tuple(
