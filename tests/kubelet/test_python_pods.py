@@ -57,11 +57,14 @@ def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_chips_are_devices_of_the_processor() -> None:
-    found = tpu.variables(pods.container(resources={"limits": {"google.com/tpu": "4"}}))
+    container = pods.container(resources={"limits": {"google.com/tpu": "4"}})
+    found = tpu.variables(container, {tpu.ACCELERATOR: "tpu-v5p-slice"})
     assert found["XLA_FLAGS"] == "--xla_force_host_platform_device_count=4"
     assert found["JAX_PLATFORMS"] == "cpu"
-    assert tpu.variables(pods.container()) == {}
-    assert tpu.variables(pods.container(resources={"limits": {"google.com/tpu": 0}})) == {}
+    two_each = tpu.variables(container, {tpu.ACCELERATOR: "tpu7x"})
+    assert two_each["XLA_FLAGS"] == "--xla_force_host_platform_device_count=8"
+    assert tpu.variables(pods.container(), {}) == {}
+    assert tpu.variables(pods.container(resources={"limits": {"google.com/tpu": 0}}), {}) == {}
 
 
 def test_the_wanted_libtpu_is_there_by_name(tmp_path: Path) -> None:
