@@ -1,5 +1,6 @@
 """`make bench`: measures in a running rehearsal (`make up` first) and prints ratios.
 
+- the training program (`bench/training.py`), for which nothing has to run: `make bench ARGS=training` for it alone;
 - a warm `make up` against what its jobs themselves run;
 - a first preview of the program against a first preview of the same resources registered bare;
 - `make preview` of every environment, offline and from nothing, against the loading of Pulumi's packages alone.
@@ -7,6 +8,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import statistics
@@ -18,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench import training
 from operations.engine import Engine, OperationError
 from operations.kube import Cluster
 from operations.preview import environments
@@ -34,9 +37,14 @@ BARE = CHECKOUT / "bench" / "bare"
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench")
+    parser.add_argument("part", nargs="?", choices=["training"], help="only this part (all)")
+    part = parser.parse_args().part
     layout = Layout.default()
     try:
-        rows = [*previews_against_packages(layout), *up_against_jobs(layout), *preview_against_bare(layout)]
+        rows = training.rows()
+        if part is None:
+            rows += [*previews_against_packages(layout), *up_against_jobs(layout), *preview_against_bare(layout)]
     except (OperationError, *KNOWN_ERRORS) as error:
         print(f"error: {error}\n  The benchmark measures a platform that is up: `make up` first.", file=sys.stderr)
         return 1

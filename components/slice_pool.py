@@ -100,7 +100,9 @@ class SlicePool(pulumi.ComponentResource):
         if shape.placement is Placement.COMPACT:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=shape.topology)
         policy = self._workload_policy(name, args, shape)
-        return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name)
+        # As GKE stores it: it fills in the policy's topology and no type (vllm-project/ci-infra #547). What is left out here and is
+        # there, or the other way round, is a difference for the provider, and replaces the pool at every `up`.
+        return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=shape.topology)
 
     def _workload_policy(self, name: str, args: SlicePoolArgs, shape: SliceShape) -> compute.ResourcePolicy:
         return compute.ResourcePolicy(

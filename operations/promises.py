@@ -67,14 +67,14 @@ def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
 
 
 def _said(job: JobPlan | RayJobPlan, line: JobLine) -> list[Promise]:
-    """Of a job that ran for real: every process counted the chips of all slices, and what it trained got better to the end."""
+    """Of a job that ran for real: every process counted the devices of all slices, and what it trained got better to the end."""
     if line.said is None:
         return []
     made = []
-    processes, chips = job.slices * job.shape.hosts, job.slices * job.shape.chips
     if isinstance(job, JobPlan):  # Ray tells what several workers say alike only once
-        counted = f"{job.name}: each of its {processes} processes counted {chips} chips"
-        made.append(Promise(counted, line.said.devices == (chips,) * processes))
+        processes = job.slices * job.shape.hosts
+        counted = f"{job.name}: each of its {processes} processes counted {job.devices} devices"
+        made.append(Promise(counted, line.said.devices == (job.devices,) * processes))
     if line.said.losses:
         first, last = line.said.losses
         made.append(Promise(f"{job.name} trained to its end, and its loss fell", line.said.complete and last < first))
@@ -212,7 +212,10 @@ def _with_chips(plan: Plan, job: RayJobPlan) -> list[FlavorPlan]:
 
 def expected_flavor(plan: Plan, job: RayJobPlan) -> FlavorPlan | None:
     """The first flavor with room beside the jobs that this one was submitted after; None where the order of the jobs
-    leaves it open, or where it has to wait."""
+    leaves it open, where it has to wait, and where others may have lent chips of its queue or take them back."""
+    queue = queue_of(plan, job.queue, job.namespace)
+    if queue.cohort is not None or queue.preemption is not None:
+        return None
     peers = {j.name: j for j in plan.ray_jobs if (j.queue, j.namespace) == (job.queue, job.namespace)}
     earlier = _closure(job, peers)
     later = {name for name, peer in peers.items() if job.name in _closure(peer, peers)}

@@ -234,7 +234,7 @@ class _Plane:
             "gateway": self.network.gateway,
             "service-host": self.address, "service-port": 443, "serving-cert": self._file("kubelet.crt"),
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
-            "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.root / "buckets",
+            "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.buckets,
         }  # fmt: skip
         return self._python("kubelet", flags)
 

@@ -90,6 +90,9 @@ def _pod_spec(job: JobPlan) -> dict[str, Any]:
     pod: dict[str, Any] = {
         **selection(job.labels),
         "tolerations": tolerations(queued=job.queued),
+        # JobSet's default is OnFailure: a process that has ended would start again in its pod and wait there for the others,
+        # while JobSet takes all pods away to start them together.
+        "restartPolicy": "Never",
         **(training_pod(job, job.training) if job.training is not None else {}),
         "containers": [_container(job)],
         **pod_priority(job.priority),

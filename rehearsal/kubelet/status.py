@@ -62,8 +62,6 @@ def build(pod: Pod, view: View, now: str) -> dict[str, Any]:
     spec, uid = pod["spec"], pod["metadata"]["uid"]
     result: dict[str, Any] = {
         "phase": phase(pod, view),
-        "hostIP": view.host_ip,
-        "hostIPs": [{"ip": view.host_ip}],
         "startTime": view.started,
         "conditions": conditions(pod, view, now),
         "containerStatuses": [container_status(c, view.records[c["name"]], uid) for c in spec["containers"]],
@@ -73,6 +71,8 @@ def build(pod: Pod, view: View, now: str) -> dict[str, Any]:
     if spec.get("initContainers"):
         entries = [container_status(c, view.records[c["name"]], uid) for c in spec["initContainers"]]
         result["initContainerStatuses"] = entries
+    if view.host_ip:
+        result |= {"hostIP": view.host_ip, "hostIPs": [{"ip": view.host_ip}]}
     if view.pod_ip:
         result |= {"podIP": view.pod_ip, "podIPs": [{"ip": view.pod_ip}]}
     if view.reason is not None:

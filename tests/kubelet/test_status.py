@@ -112,6 +112,14 @@ def test_a_ready_pod() -> None:
     assert found["containerStatuses"][0]["containerID"] == "rehearsal://u/c/0"
 
 
+def test_a_node_without_an_address_gives_none() -> None:
+    """The API server refuses an empty one, and with it the whole status."""
+    known = {"c": runs("c")}
+    found = build(pod(), View(known, "10.64.1.9", "", "t0", initialized=True), "t1")
+    assert not {"hostIP", "hostIPs"} & set(found)
+    assert found["podIP"] == "10.64.1.9"
+
+
 def test_a_pod_that_is_not_ready_says_which_container() -> None:
     found = status(pod(names=("a", "b")), runs("a"), runs("b", ready=False))
     ready = next(condition for condition in found["conditions"] if condition["type"] == "Ready")

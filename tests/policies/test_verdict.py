@@ -31,11 +31,11 @@ def test_the_verdict_is_the_exit_code_and_in_the_comment(
     resource = changed(cluster(), "deletionProtection", False)
     state = {"urn": resource.urn, "type": resource.type, "custom": True, "inputs": dict(resource.properties)}
     shown: dict[str, Any] = {"config": {}, "steps": [{"op": "create", "urn": resource.urn, "newState": state}]}
-    monkeypatch.setattr(preview, "preview", lambda _layout, _environment: shown)
+    monkeypatch.setattr(preview, "previews", lambda *_: [shown])
     monkeypatch.setattr(preview.Toolchain, "ensure", lambda _toolchain: None)
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
-    assert preview.run(Layout.default(), environment, comment_file=summary) == verdict
+    assert preview.run(Layout.default(), environment, comment_files=[summary]) == verdict
     said = "deletion-protected (mandatory): cluster: its deletion protection is off"
     assert (said in capsys.readouterr().out) == (verdict == VIOLATED)
     before, first, *_ = summary.read_text().splitlines()

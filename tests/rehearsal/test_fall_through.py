@@ -103,6 +103,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     with pytest.MonkeyPatch.context() as patch:
         # What fills the reservation must not end before the others have been admitted, however slow the machine is.
         patch.setenv("REHEARSAL_JOB_DURATION", "1h")
+        patch.setenv("REHEARSAL_PODS", "simulated")
         try:
             checkout.make("up")
             undo = checkout.config(with_jobs)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.training.job import Ended, Job
 
-STEPS, EVERY = 200, 25
+STEPS, EVERY = 160, 20
 TRAINED = ("--config", "tiny", "--steps", str(STEPS), "--checkpoint-every", str(EVERY))
 
 

@@ -98,6 +98,10 @@ class Job:
         """Waits until process 0 has reported that many steps, or has ended."""
         self._until(lambda: any(line["step"] >= step for line in self._seen()) or self.processes[0].poll() is not None)
 
+    def until_it_listens(self) -> None:
+        """Waits until process 0 can be reached by the others."""
+        self._until(lambda: socket.socket().connect_ex(("127.0.0.1", self._held.getsockname()[1])) == 0)
+
     def signal(self, number: int, which: signal.Signals) -> None:
         self.processes[number].send_signal(which)
 
@@ -109,7 +113,7 @@ class Job:
         deadline = time.monotonic() + PATIENCE_S
         while not check():
             assert time.monotonic() < deadline, self._file(0, "err").read_text()
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     def _file(self, number: int, stream: str) -> Path:
         return self._scratch / f"{number}.{stream}"

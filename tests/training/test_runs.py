@@ -119,6 +119,14 @@ def test_one_process_alone_stops_by_sigterm_too(tmp_path) -> None:
     assert ended.out.splitlines()[-1] == f"stopped by SIGTERM after step {numbers(ended)[-1]}"
 
 
+def test_a_process_that_waits_for_the_others_ends_at_once_by_sigterm(tmp_path) -> None:
+    with Job(tmp_path, "--config", "tiny").start([0]) as job:
+        job.until_it_listens()
+        job.signal(0, signal.SIGTERM)
+        (ended,) = job.ended(within_s=30)
+    assert ended.code == 143
+
+
 def losses(ended: Ended) -> list[float]:
     return [line["loss"] for line in ended.steps]
 

@@ -105,7 +105,11 @@ def test_a_7x_slice_gets_a_workload_policy_and_an_empty_placement_type(recorded)
     ]
     recording = recorded(location="us-central1", slices=slices, workloads=[])
     assert recording.named("p-placement").inputs["workloadPolicy"]["type"] == "HIGH_THROUGHPUT"
-    assert recording.named("p-pool").inputs["placementPolicy"] == {"type": "", "policyName": "multislice-cluster-p"}
+    assert recording.named("p-pool").inputs["placementPolicy"] == {
+        "type": "",
+        "policyName": "multislice-cluster-p",
+        "tpuTopology": "2x2x2",
+    }
 
 
 def test_at_most_four_pools_are_in_the_making(recorded) -> None:

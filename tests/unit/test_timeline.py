@@ -221,6 +221,15 @@ def test_where_the_order_leaves_it_open_no_flavor_is_promised():
     assert [expected_flavor(plan, job) for job in plan.ray_jobs] == [None, None]
 
 
+def test_in_a_cohort_no_flavor_is_promised():
+    team = {"name": "team-a", "cpu": {}, "flavors": {"on-demand": {"chips": 16}}}
+    ray_jobs = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}, {"name": "ray-1"}]}
+    plan = plan_with(**both(workloads=[], teams=[team], ray=ray_jobs))
+    promised = {job.name: expected_flavor(plan, job) for job in plan.ray_jobs}
+    assert promised["ray-a"] is None
+    assert promised["ray-1"] is not None and promised["ray-1"].name == "dws"
+
+
 def test_a_third_job_has_no_flavor_to_fall_to():
     jobs = [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}, {"name": "ray-3", "after": ["ray-2"]}]
     plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": jobs}))
@@ -361,7 +370,7 @@ def told(plan, **by_name):
 
 
 def test_every_process_must_have_counted_all_chips():
-    counted = "three: each of its 6 processes counted 24 chips"
+    counted = "three: each of its 6 processes counted 24 devices"
     assert told(tutorial_a(), three=Said((24,) * 6)) == {counted: True}
     for wrong in ((24,) * 5, (24,) * 5 + (8,), ()):
         assert told(tutorial_a(), three=Said(wrong)) == {counted: False}

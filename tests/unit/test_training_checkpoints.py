@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,20 +129,22 @@ def test_two_damaged_ones_are_passed_over(folder, capsys, harm: Callable[[Path],
 def test_nothing_is_begun_anew_when_all_are_damaged(folder) -> None:
     for step in SAVED:
         flip_a_bit(folder / str(step))
-    with pytest.raises(Failure, match="none of the 3 checkpoints in .* is unharmed") as raised:
+    with pytest.raises(Failure, match=r"none of the 3 checkpoints in .* is unharmed") as raised:
         newest(folder)
     assert raised.value.code == CHECKPOINTS
     assert "\n" not in str(raised.value)
     assert all((folder / str(step)).exists() for step in SAVED)
 
 
-def test_a_save_that_was_cut_off_is_none(folder, capsys) -> None:
+def test_a_save_that_was_cut_off_is_none_and_other_folders_are_left_alone(folder, capsys) -> None:
+    (folder / "notes").mkdir()
     (folder / "20" / "commit_success.txt").unlink()
     found = newest(folder)
     assert found is not None
     assert found.step == 10
     assert capsys.readouterr().err == ""
     assert not (folder / "20").exists()
+    assert (folder / "notes").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,16 @@ def test_the_newest_ones_are_kept(folder) -> None:
     kept = sorted(int(path.name) for path in folder.iterdir())
     assert kept == [10, 20, 30]
     assert len(kept) == checkpoints.KEPT
+
+
+def test_a_save_that_fails_is_an_end(folder) -> None:
+    saved = Checkpoints(folder, TINY, seed=0)
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    with pytest.raises(Failure, match="could not be written") as raised:
+        saved.save(30, state_of(30), RECORD)
+        saved.finish()
+    assert raised.value.code == CHECKPOINTS
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from settings.versions import TRAINING_REQUIREMENTS
+from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
 from workloads.training import needs, stored
 from workloads.training.data import NOISE_ONE_IN, STRIDES, examples
 from workloads.training.failure import ENVIRONMENT, Failure
@@ -122,6 +122,10 @@ def test_versions_are_those_of_the_stack() -> None:
     assert needs.unmet() == ""
 
 
+def test_configurations_are_those_that_a_stack_file_may_name() -> None:
+    assert set(TRAINING_CONFIGS) == set(CONFIGS)
+
+
 def test_a_wrong_interpreter_or_package_is_named_on_one_line() -> None:
     assert needs.unmet((3, 8)) == "Python 3.11 or later is needed, this is 3.8"
     assert needs.unmet(packages={"jax": "0.4.1"}) == f"jax 0.4.1 is needed, here it is {jax.__version__}"
@@ -134,7 +138,7 @@ def test_what_runs_before_the_check_of_python_can_be_read_by_an_old_one(name) ->
 
 
 def test_the_check_comes_before_the_first_import_that_could_fail() -> None:
-    assert imported("__main__.py") == {"sys", "failure", "needs"}
+    assert imported("__main__.py") == {"os", "signal", "sys", "failure", "needs"}
     assert imported("needs.py") == imported("failure.py") | {"sys"} == {"__future__", "sys"}
 
 

@@ -131,6 +131,12 @@ def test_without_a_bucket_there_is_neither_account_nor_right(tutorial) -> None:
     assert "--checkpoint-dir" not in pod["spec"]["containers"][0]["command"][2]
 
 
+def test_a_process_that_ends_is_started_again_with_all_others_and_not_by_itself() -> None:
+    for job in plan_with().jobs:
+        pod = multislice_jobset(job)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+        assert pod["restartPolicy"] == "Never"
+
+
 def test_a_job_of_one_host_has_nobody_to_meet() -> None:
     section = {**TUTORIAL["slices"][0], "topology": "2x2", "pools": ["a"]}
     plan = plan_with(slices=[section], workloads=[{"name": "alone", "slices": 1}])

@@ -12,6 +12,7 @@ has just made.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,11 +59,12 @@ class Checkpoints:
     def __init__(self, folder: Path, config: Config, seed: int) -> None:
         self._folder = Path(os.path.abspath(folder))
         self._of = identity(config, seed)
+        if jax.process_index() == 0:
+            _clear(self._folder)
         self._manager = ocp.CheckpointManager(
             self._folder,
             options=ocp.CheckpointManagerOptions(
                 max_to_keep=KEPT,
-                cleanup_tmp_directories=True,
                 atomicity_options=ocp.options.AtomicityOptions(mode=ocp.options.AtomicityMode.COMMIT_FILE),
             ),
         )
@@ -131,6 +133,16 @@ class Checkpoints:
                 text = f"checkpoint {bad} in {self._folder} is damaged and was deleted, going on from {step}: {reason}"
                 print(" ".join(text.split()), file=sys.stderr, flush=True)
             self._manager.delete(bad)
+
+
+def _clear(folder: Path) -> None:
+    """Deletes what is left of saves that were cut off.
+
+    Not by orbax (`cleanup_tmp_directories`): it takes every folder without its file for one of them, anybody else's too.
+    """
+    for path in folder.iterdir() if folder.exists() else ():
+        if path.is_dir() and path.name.isdecimal() and not (path / ocp.path.atomicity.COMMIT_SUCCESS_FILE).exists():
+            shutil.rmtree(path)
 
 
 def _first(reason: str) -> str:

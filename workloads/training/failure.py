@@ -10,7 +10,7 @@
     7    the checkpoint folder cannot be written or read, all in it is damaged, or it is of another configuration
     8    another process of the job is gone
     134  the same, noticed by JAX's coordination service first: it ends the process (abort) with lines of its own
-    143  SIGTERM: the state was saved (if there is a checkpoint folder) and the rest is for the next start
+    143  SIGTERM: what was trained is saved (if there is a checkpoint folder), and the rest is for the next start
 
 Anything but 0 makes the pod fail, and JobSet start all pods again together, as long as its failure policy lets it.
 """

@@ -7,8 +7,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
 import jax
 
@@ -29,31 +29,38 @@ def join(place: Place, seconds: int, heartbeat_seconds: int) -> None:
     deadline = time.monotonic() + seconds
     if place.process != 0:
         _reach(place.coordinator, seconds, deadline)
-    missed = f"not all {place.processes} processes met at {place.coordinator} within {seconds} s; who is missing has the reason in its log"
-    with _or_end(deadline, NOT_MET, missed):
-        jax.distributed.initialize(
-            coordinator_address=place.coordinator,
-            num_processes=place.processes,
-            process_id=place.process,
-            cluster_detection_method="deactivate",
-            # JAX aborts with a stack trace at its own time-out: ours comes first.
-            initialization_timeout=seconds + 60,
-            heartbeat_timeout_seconds=heartbeat_seconds,
-            shutdown_timeout_seconds=LEAVE_SECONDS,
-        )
+    # In a thread: SIGTERM and the time-out are for the main one, which JAX would hold. At its own time-out JAX aborts with a
+    # stack trace, so that has to be later than ours.
+    waiting = ThreadPoolExecutor(1).submit(
+        jax.distributed.initialize,
+        coordinator_address=place.coordinator,
+        num_processes=place.processes,
+        process_id=place.process,
+        cluster_detection_method="deactivate",
+        initialization_timeout=seconds + 60,
+        heartbeat_timeout_seconds=heartbeat_seconds,
+        shutdown_timeout_seconds=LEAVE_SECONDS,
+    )
+    try:
+        waiting.result(max(0.0, deadline - time.monotonic()))
+    except TimeoutError as error:
+        reason = f"not all {place.processes} processes met at {place.coordinator} within {seconds} s"
+        raise Failure(NOT_MET, f"{reason}; who is missing has the reason in its log") from error
 
 
-def leave(code: int) -> None:
+def leave(code: int) -> NoReturn:
     """Ends the process with `code` when all others are ready to end too, or after LEAVE_SECONDS.
 
     Not by sys.exit: threads of JAX and orbax may wait for a process that is gone.
     """
-    with _or_end(time.monotonic() + LEAVE_SECONDS, code, ""):
-        jax.distributed.shutdown()
+    timer = threading.Timer(LEAVE_SECONDS, end, [code])
+    timer.daemon = True
+    timer.start()
+    jax.distributed.shutdown()
     end(code)
 
 
-def end(code: int) -> None:
+def end(code: int) -> NoReturn:
     """Ends the process at once."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -91,21 +98,3 @@ def _reach(address: str, seconds: int, deadline: float) -> None:
                     NOT_MET, f"the coordinator {address} was not reached within {seconds} s: {error}"
                 ) from error
         time.sleep(RETRY_SECONDS)
-
-
-@contextmanager
-def _or_end(deadline: float, code: int, reason: str) -> Iterator[None]:
-    """Ends the process with the reason, if there is one, when the block is not done by then (time.monotonic)."""
-
-    def give_up() -> None:
-        if reason:
-            print(f"error: {reason}", file=sys.stderr)
-        end(code)
-
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), give_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import jax
 from absl import logging
 
 from .checkpoints import Checkpoints, writable
-from .failure import DONE, PEER_GONE, STOPPED, Failure
+from .failure import DONE, MISTAKE, PEER_GONE, STOPPED, Failure
 from .join import check_devices, end, join, leave
 from .loop import Training
 from .mesh import mesh_of
@@ -22,8 +24,8 @@ from .stopping import Stopping
 from .training_step import compiled, fresh, layout
 
 
-def run(words: Sequence[str]) -> int:
-    """Ends the process with a code of `failure`; returns only what came up before there was anybody to leave."""
+def run(words: Sequence[str]) -> NoReturn:
+    """Trains, and ends the process with a code of `failure`."""
     started = time.time()
     logging.set_verbosity(logging.ERROR)
     options = options_from(words)
@@ -34,16 +36,19 @@ def run(words: Sequence[str]) -> int:
         if place is not None and place.coordinator:
             join(place, options.initialization_seconds, options.heartbeat_seconds)
     except Failure as failure:
-        return _told(failure)
+        end(_told(failure))
     try:
-        code = _train(options, place, started)
+        leave(_train(options, place, started))
     except Failure as failure:
-        code = _told(failure)
+        leave(_told(failure))
     except jax.errors.JaxRuntimeError as error:
+        if jax.process_count() == 1 or "RESOURCE_EXHAUSTED" in str(error):
+            _mistake()
         # A collective that fails: the other end is gone. Nobody will come to leave together.
-        end(_told(Failure(PEER_GONE, f"another process of this job is gone, or its devices are: {error}")))
-    leave(code)
-    return code
+        end(_told(Failure(PEER_GONE, f"another process of this job is gone: {error}")))
+    except Exception:
+        _mistake()
+        raise
 
 
 def _train(options: Options, place: Place | None, started: float) -> int:
@@ -85,3 +90,9 @@ def _print(line: str) -> None:
 def _told(failure: Failure) -> int:
     print(f"error: {failure}", file=sys.stderr, flush=True)
     return failure.code
+
+
+def _mistake() -> NoReturn:
+    """What nobody foresaw. Not left to the interpreter, which waits for threads that wait for others at its end."""
+    traceback.print_exc()
+    leave(MISTAKE)

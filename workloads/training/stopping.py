@@ -1,8 +1,8 @@
 """SIGTERM: Kubernetes wants the pod gone and waits for the grace period, 30 s if nothing else is said.
 
 Any process may get it alone (its node goes) or all at once (Kueue takes the quota back). With several processes, JAX's
-preemption service passes it on and agrees on a step that none has passed; all save there. It looks at the steps only, so
-nothing is done about a SIGTERM while the program starts: the first step sees it.
+preemption service passes it on and agrees on a step that none has passed; all save there. Before all processes have met, a
+SIGTERM ends the process at once: it has nothing to save. After that, while it restores and compiles, the first step sees it.
 """
 
 from __future__ import annotations

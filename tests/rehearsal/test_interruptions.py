@@ -1,0 +1,202 @@
+"""A training job that is disturbed: a process killed, a node deleted, evicted by a higher priority, admitted on another pool. It goes
+on from its last checkpoint each time, and ends where an undisturbed one does. All pods are real processes.
+
+Takes some three minutes on two idle cores; the limits are for busy machines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+
+from operations import said
+from operations.timeline import JOBSET_LABEL, POOL_LABEL, condition
+from rehearsal import sandbox
+from settings.plan import JobPlan
+from settings.versions import JOBSET_API, KUEUE_API
+from tests.rehearsal.conftest import Checkout, until
+from workloads.manifest import multislice_jobset
+
+pytestmark = pytest.mark.rehearsal
+
+UP_S = 600.0
+STARTS_S = 240.0
+"""From a restart to the next checkpoint: a pod installs what it has, JAX is imported, the processes meet."""
+ENDS_S = 480.0
+STEPS, EVERY = 2400, 100
+SAME = 1e-4
+"""Relative. The same sums in the same order on the same number of devices differ in nothing but what the compiler does, which may
+differ from one process to the next."""
+
+JOBSETS, PODS = f"/apis/{JOBSET_API}/namespaces/default/jobsets", "/api/v1/namespaces/default/pods"
+WORKLOADS = f"/apis/{KUEUE_API}/namespaces/default/workloads"
+DISTURBED = "disturbed"
+
+
+class RealCheckout(Checkout):
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "REHEARSAL_PODS": "real"}
+
+
+def two_slices(config: dict[str, Any]) -> None:
+    config["tpu-platform:slices"] = [{**config["tpu-platform:slices"][0], "pools": ["nodepool1", "nodepool2"]}]
+    config["tpu-platform:queues"] = [
+        {**config["tpu-platform:queues"][0], "preemption": {"withinClusterQueue": "LowerPriority"}}
+    ]
+    config["tpu-platform:priorities"] = [{"name": "low", "value": 10}, {"name": "high", "value": 1000}]
+    training = {"config": "tiny", "steps": STEPS, "checkpointEvery": EVERY}
+    config["tpu-platform:workloads"] = [{"name": "steady", "slices": 1, "priority": "low", "training": training}]
+    config.pop("tpu-platform:ray")
+
+
+class Stage:
+    """The platform after `steady` has ended undisturbed."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self.checkout, self.plan, self.cluster = checkout, checkout.plan, checkout.cluster()
+
+    def job(self, name: str, **changes: Any) -> JobPlan:
+        return replace(self.plan.jobs[0], name=name, after=(), **changes)
+
+    def submit(self, job: JobPlan) -> None:
+        self.cluster.call("POST", JOBSETS, multislice_jobset(job))
+
+    def jobset(self) -> Any:
+        return self.cluster.call("GET", f"{JOBSETS}/{DISTURBED}")
+
+    def pods(self, name: str = DISTURBED) -> list[Any]:
+        return self.cluster.list(PODS, labelSelector=f"{JOBSET_LABEL}={name}")
+
+    def restarts(self) -> int:
+        return int(self.jobset().get("status", {}).get("restarts", 0))
+
+    def saved(self) -> int:
+        """The newest checkpoint that is whole, by its step; -1 for none."""
+        bucket = self.plan.checkpoints
+        assert bucket is not None
+        listed = self.checkout.google(f"/storage/v1/b/{bucket.bucket}/o?prefix=default/{DISTURBED}/")
+        names = [item["name"] for item in listed.get("items", [])]
+        steps = [re.fullmatch(rf"default/{DISTURBED}/(\d+)/commit_success.txt", name) for name in names]
+        return max((int(found[1]) for found in steps if found), default=-1)
+
+    def first_step(self) -> int:
+        """The first step that the present attempt has told, 0 when it has told none."""
+        for pod in self.pods():
+            try:
+                log = self.cluster.text(f"{PODS}/{pod['metadata']['name']}/log") or ""
+            except client.ApiException:
+                continue  # it has not started
+            found = said.STEP.search(log)
+            if found:
+                return int(json.loads(found[0])["step"])
+        return 0
+
+    def pools(self, name: str = DISTURBED) -> set[str]:
+        nodes = {n["metadata"]["name"]: n["metadata"]["labels"][POOL_LABEL] for n in self.cluster.list("/api/v1/nodes")}
+        return {nodes[pod["spec"]["nodeName"]] for pod in self.pods(name) if pod["spec"].get("nodeName") in nodes}
+
+    def goes_on(self, before: int) -> int:
+        """Waits until the job trains again, and beyond what was saved `before`; the step that it went on with."""
+        until("it trains again", STARTS_S, lambda: self.first_step() > 0)
+        first = self.first_step()
+        until("it saves again", STARTS_S, lambda: self.saved() > max(before, first))
+        return first
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    made = RealCheckout(tmp_path_factory.mktemp("interruptions"))
+    made.config(two_slices)
+    try:
+        made.make("up")
+        found = Stage(made)
+        found.submit(found.job(DISTURBED))
+        until("it saves", STARTS_S, lambda: found.saved() >= EVERY)
+        yield found
+    finally:
+        made.make("clean", check=False)
+
+
+def training_processes(checkout: Checkout) -> list[int]:
+    """The training's processes, as this machine numbers them."""
+    found = []
+    for pid in {
+        *sandbox.processes_named(checkout.layout, "python"),
+        *sandbox.processes_named(checkout.layout, "python3"),
+    }:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"training" in words and b"-m" in words:
+            found.append(pid)
+    return sorted(found)
+
+
+def test_a_killed_process_brings_all_back_to_the_last_checkpoint(stage: Stage) -> None:
+    processes = training_processes(stage.checkout)
+    assert len(processes) == 2
+    before = stage.saved()
+    os.kill(processes[0], signal.SIGKILL)
+    until("the JobSet starts again", STARTS_S, lambda: stage.restarts() == 1)
+    saved = stage.saved()
+    first = stage.goes_on(saved)
+    assert first == saved + 1 > before, "each step after the last checkpoint once more, and none before it"
+
+
+def test_a_node_deleted_under_it_does_too(stage: Stage) -> None:
+    node = stage.pods()[0]["spec"]["nodeName"]
+    stage.cluster.call("DELETE", f"/api/v1/nodes/{node}")
+    until("the JobSet starts again", STARTS_S, lambda: stage.restarts() == 2)
+    saved = stage.saved()
+    assert stage.goes_on(saved) == saved + 1
+
+
+def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(stage: Stage) -> None:
+    (pool,) = stage.pools()
+    before = stage.saved()
+    high = next(p for p in stage.plan.settings.priorities if p.name == "high")
+    stage.submit(stage.job("urgent", slices=2, priority=high, training=None, sleep_seconds=1))
+
+    def evicted() -> bool:
+        conditions = _workload(stage)["status"].get("conditions", [])
+        return any(c["type"] == "Evicted" and c["reason"] == "Preempted" and c["status"] == "True" for c in conditions)
+
+    until("it is evicted", STARTS_S, evicted)
+    until("its pods are gone", STARTS_S, lambda: not stage.pods())
+    saved = stage.saved()
+    assert saved > before
+    assert saved % EVERY, "it saved where it was stopped"
+    until("the urgent one runs", STARTS_S, lambda: len(stage.pools("urgent")) == 2)
+    for node in stage.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}"):
+        stage.cluster.call("PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": {"unschedulable": True}})
+    ended = f"{JOBSETS}/urgent"
+    until("the urgent one ends", ENDS_S, lambda: condition(stage.cluster.call("GET", ended), "Completed") is not None)
+    assert stage.goes_on(saved) == saved + 1
+    assert stage.pools() == {"nodepool1", "nodepool2"} - {pool}
+
+
+def _workload(stage: Stage) -> Any:
+    uid = stage.jobset()["metadata"]["uid"]
+    found = stage.cluster.list(WORKLOADS)
+    return next(w for w in found if any(o["uid"] == uid for o in w["metadata"].get("ownerReferences", [])))
+
+
+def test_it_ends_where_an_undisturbed_one_does(stage: Stage) -> None:
+    until("it ends", ENDS_S, lambda: condition(stage.jobset(), "Completed") is not None)
+    disturbed, steady = (
+        said.read(stage.cluster, "default", [pod["metadata"]["name"] for pod in stage.pods(name)])
+        for name in (DISTURBED, "steady")
+    )
+    assert disturbed is not None
+    assert steady is not None
+    assert disturbed.complete
+    assert steady.complete
+    assert disturbed.losses[-1] == pytest.approx(steady.losses[-1], rel=SAME)
+    assert stage.saved() == STEPS
