@@ -49,7 +49,7 @@ PYTHON_IMAGES: tuple[PythonImage, ...] = (
     PythonImage(
         "ray",
         r"(^|/)rayproject/ray:",
-        900,
+        600,
         nice=0,  # its processes give each other half a minute
         cores_per_job=2,
         variables={

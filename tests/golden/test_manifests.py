@@ -43,6 +43,7 @@ def plan() -> Plan:
 def code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that never changes: the ConfigMap's name has a digest of it."""
     monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
+    monkeypatch.setattr("workloads.ray_manifest.ray_code", lambda: Code("ray_programs", {"__init__.py": ""}))
 
 
 @pytest.fixture(scope="module")

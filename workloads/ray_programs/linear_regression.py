@@ -58,8 +58,10 @@ def train_loop(config: dict[str, Any]) -> None:
     check_worker()
 
     def report(metrics: dict[str, Any]) -> None:
+        """All report the same, so one of them prints: Ray would mix the lines of several."""
         train.report(metrics)
-        print(f"Epoch {metrics['epoch']}: Loss {metrics['loss']:.4f}", flush=True)
+        if train.get_context().get_world_rank() == 0:
+            print(f"Epoch {metrics['epoch']}: Loss {metrics['loss']:.4f}", flush=True)
 
     fit(int(config["epochs"]), report)
     print("Training Complete!", flush=True)
