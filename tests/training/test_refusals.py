@@ -38,7 +38,9 @@ def test_a_process_that_is_left_alone_says_so_in_time(tmp_path, number, words) -
     assert len(ended.errors) == 1
     assert ended.errors[0].startswith(words.format(job.coordinator))
     assert "Traceback" not in ended.err
-    assert SHORT_S < time.monotonic() - began < SHORT_S + 60
+    assert (
+        SHORT_S / 2 < time.monotonic() - began < SHORT_S + 60
+    )  # the client gives up a little before the time it was given
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_anything_is_trained(tmp_path) -> None:
@@ -51,6 +53,19 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_trained(tmp
         [f"error: the checkpoint folder {folder} cannot be written: Not a directory"],
     )
     assert ended.out == ""
+
+
+def test_a_folder_that_is_lost_while_it_trains_is_an_end(tmp_path) -> None:
+    folder = tmp_path / "checkpoints"
+    flags = ("--config", "tiny", "--steps", "1000000", "--checkpoint-every", "20", "--checkpoint-dir", str(folder))
+    with Job(tmp_path, *flags, hosts=1) as job:
+        job.until_step(5)
+        folder.rename(tmp_path / "elsewhere")
+        folder.write_text("in the way")
+        (ended,) = job.ended()
+    assert ended.code == 7
+    assert len(ended.errors) == 1
+    assert ended.errors[0].startswith(f"error: a checkpoint in {folder} could not be written: ")
 
 
 def test_chips_that_jax_does_not_find_are_no_success(tmp_path) -> None:

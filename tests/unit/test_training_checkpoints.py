@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,16 +176,6 @@ def test_the_newest_ones_are_kept(folder) -> None:
     kept = sorted(int(path.name) for path in folder.iterdir())
     assert kept == [10, 20, 30]
     assert len(kept) == checkpoints.KEPT
-
-
-def test_a_save_that_fails_is_an_end(folder) -> None:
-    saved = Checkpoints(folder, TINY, seed=0)
-    shutil.rmtree(folder)
-    folder.write_text("in the way")
-    with pytest.raises(Failure, match="could not be written") as raised:
-        saved.save(30, state_of(30), RECORD)
-        saved.finish()
-    assert raised.value.code == CHECKPOINTS
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:
