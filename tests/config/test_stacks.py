@@ -81,10 +81,12 @@ def test_the_project_describes_every_key_of_the_model_and_disables_default_provi
 
 
 def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
-    """Its time between the tries of Plan B is shorter, as all times are; and no two buckets have one name."""
+    """Its time between the tries of Plan B is shorter, as all times are; no two buckets have one name; and processors train the
+    smallest model."""
     dev, local = plan_of(ROOT / "Pulumi.dev.yaml", checkout), plan_of(ROOT / "Pulumi.local.yaml", checkout)
     assert (dev.pools, dev.ray_jobs) == (local.pools, local.ray_jobs)
-    assert [without_bucket(job) for job in dev.jobs] == [without_bucket(job) for job in local.jobs]
+    assert [with_tiny_model(job) for job in dev.jobs] == [with_tiny_model(job) for job in local.jobs]
+    assert {job.training.config for job in local.jobs if job.training is not None} == {"tiny"}
     assert [plan.checkpoints.bucket for plan in (dev, local)] == [
         f"{p.settings.project}-checkpoints" for p in (dev, local)
     ]
@@ -94,8 +96,10 @@ def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
     assert not local.settings.deletion_protection
 
 
-def without_bucket(job: JobPlan) -> JobPlan:
-    return replace(job, training=replace(job.training, bucket=None))
+def with_tiny_model(job: JobPlan) -> JobPlan:
+    """A job with the smallest model, and no bucket."""
+    assert job.training is not None
+    return replace(job, training=replace(job.training, config="tiny", bucket=None))
 
 
 def without_retries(queue: QueuePlan) -> QueuePlan:
