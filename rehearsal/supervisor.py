@@ -183,10 +183,13 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         server = socket.socket(socket.AF_UNIX)
-        self.layout.control_socket.unlink(missing_ok=True)
-        server.bind(str(self.layout.control_socket))
-        os.chmod(self.layout.control_socket, 0o600)
+        # Under its name only when it listens: whoever waits for the socket asks at once.
+        early = self.layout.control_socket.with_suffix(".new")
+        early.unlink(missing_ok=True)
+        server.bind(str(early))
+        os.chmod(early, 0o600)
         server.listen(16)
+        early.replace(self.layout.control_socket)
         selector = selectors.DefaultSelector()
         selector.register(server, selectors.EVENT_READ)
         selector.register(wake_read, selectors.EVENT_READ)

@@ -32,7 +32,7 @@ UP_S = 600.0
 STARTS_S = 240.0
 """From a restart to the next checkpoint: a pod installs what it has, JAX is imported, the processes meet."""
 ENDS_S = 480.0
-STEPS, EVERY = 2400, 100
+STEPS, EVERY = 400, 20
 SAME = 1e-4
 """Relative. The same sums in the same order on the same number of devices differ in nothing but what the compiler does, which may
 differ from one process to the next."""
