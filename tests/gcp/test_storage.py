@@ -137,6 +137,14 @@ def test_objects_are_listed_in_pages_and_by_folder(on: Gcp) -> None:
     assert inner["prefixes"] == ["default/job/0/", "default/job/1/", "default/job/2/"]
 
 
+def test_an_object_that_goes_while_the_others_are_listed_is_left_out(on: Gcp) -> None:
+    """A name that leads to no file any more: what a listing meets when a training deletes its oldest checkpoint beside it."""
+    make(on)
+    write(on, "there")
+    (on.state / "buckets" / NAME / "gone").symlink_to("nowhere")
+    assert [item["name"] for item in on.ok("GET", f"{BUCKET}/o")["items"]] == ["there"]
+
+
 def test_no_object_is_outside_of_its_bucket(on: Gcp) -> None:
     make(on)
     secret = on.state / "secret"

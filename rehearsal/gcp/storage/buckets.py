@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -183,7 +184,7 @@ def _delete(call: Call) -> Object:
     with call.world.store.lock:
         bucket = bucket_of(call)
         files = folder(call.world, bucket["name"])
-        if any(not path.is_dir() for path in files.rglob("*")):
+        if any(names for _, _, names in os.walk(files)):
             raise ApiError(409, "The bucket you tried to delete is not empty.", reason="conflict")
         shutil.rmtree(files, ignore_errors=True)
         call.world.store.delete(KIND, bucket["name"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import mimetypes
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +25,14 @@ def _path(call: Call) -> Path:
     return path
 
 
+def files(root: Path) -> Iterator[Path]:
+    """All files of a bucket, while others write and delete there."""
+    for where, _, names in os.walk(root):
+        yield from (Path(where, name) for name in names)
+
+
 def _described(bucket: Object, root: Path, path: Path) -> Object:
+    """Raises FileNotFoundError for an object that was deleted since it was found."""
     name, state = path.relative_to(root).as_posix(), path.stat()
     moment = datetime.fromtimestamp(state.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
     generation = str(state.st_mtime_ns // 1000)
@@ -47,7 +57,7 @@ def _list(call: Call) -> Object:
     """Names in order. With a delimiter, what lies behind it is told by its prefix only, as a folder is."""
     bucket = bucket_of(call)
     root, prefix, delimiter = folder(call.world, bucket["name"]), call.query.get("prefix"), call.query.get("delimiter")
-    names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    names = sorted(path.relative_to(root).as_posix() for path in files(root))
     wanted = [name for name in names if name.startswith(prefix)]
     prefixes = dict.fromkeys(_prefix(name, prefix, delimiter) for name in wanted)
     prefixes.pop("", None)
@@ -56,8 +66,12 @@ def _list(call: Call) -> Object:
     start = int(token) if token.isdigit() else 0
     count = min(int(size), MOST_IN_PAGE) if size.isdigit() and int(size) > 0 else MOST_IN_PAGE
     found: Object = {"kind": "storage#objects"}
-    if rows[start : start + count]:
-        found["items"] = [_described(bucket, root, root / name) for name in rows[start : start + count]]
+    items = []
+    for name in rows[start : start + count]:
+        with contextlib.suppress(FileNotFoundError):
+            items.append(_described(bucket, root, root / name))
+    if items:
+        found["items"] = items
     if start + count < len(rows):
         found["nextPageToken"] = str(start + count)
     return {**found, **({"prefixes": list(prefixes)} if prefixes else {})}
@@ -73,11 +87,14 @@ def _get(call: Call) -> Object:
     path, bucket = _path(call), bucket_of(call)
     if call.query.get("alt") == "media":
         raise ApiError(501, "The content of objects is not served by this rehearsal: read it in the bucket's folder.")
-    return _described(bucket, folder(call.world, bucket["name"]), path)
+    try:
+        return _described(bucket, folder(call.world, bucket["name"]), path)
+    except FileNotFoundError:
+        raise ApiError(404, f"No such object: {bucket['name']}/{call.params['object']}") from None
 
 
 def _delete(call: Call) -> Object:
-    _path(call).unlink()
+    _path(call).unlink(missing_ok=True)
     return {}
 
 
