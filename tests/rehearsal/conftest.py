@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from kubernetes import client
 
 from operations.kube import Cluster
 from operations.timeline import JobLine
@@ -134,6 +135,23 @@ def until(what: str, seconds: float, holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
         time.sleep(0.2)
+
+
+def submit(cluster: Cluster, path: str, made: dict[str, Any], seconds: float = 120.0) -> None:
+    """Creates an object that a webhook must admit; it is there when this returns. A webhook whose manager was replaced, or is short of
+    processors, may not be reached for a moment, as on GKE."""
+
+    def accepted() -> bool:
+        try:
+            cluster.call("POST", path, made)
+        except client.ApiException as error:
+            if error.status == 500 and "failed to call webhook" in str(error.reason):
+                return False
+            if error.status != 409:  # there: a call that was given up as too slow came through after all
+                raise
+        return True
+
+    until(f"{made['metadata']['name']} is accepted", seconds, accepted)
 
 
 @pytest.fixture(scope="session")

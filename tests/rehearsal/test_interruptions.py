@@ -23,7 +23,7 @@ from operations.timeline import JOBSET_LABEL, POOL_LABEL, condition
 from rehearsal import sandbox
 from settings.plan import JobPlan
 from settings.versions import JOBSET_API, KUEUE_API
-from tests.rehearsal.conftest import Checkout, until
+from tests.rehearsal.conftest import Checkout, submit, until
 from workloads.manifest import multislice_jobset
 
 pytestmark = pytest.mark.rehearsal
@@ -68,7 +68,7 @@ class Stage:
         return replace(self.plan.jobs[0], name=name, after=(), **changes)
 
     def submit(self, job: JobPlan) -> None:
-        self.cluster.call("POST", JOBSETS, multislice_jobset(job))
+        submit(self.cluster, JOBSETS, multislice_jobset(job))
 
     def jobset(self) -> Any:
         return self.cluster.call("GET", f"{JOBSETS}/{DISTURBED}")

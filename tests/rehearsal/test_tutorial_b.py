@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kubernetes import client
 
 from operations.timeline import JobLine
 from operations.up import given_up
@@ -19,7 +18,7 @@ from operations.watch import Watcher
 from rehearsal import lifecycle, sandbox
 from settings.ray_plan import RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
-from tests.rehearsal.conftest import Checkout, until
+from tests.rehearsal.conftest import Checkout, submit, until
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_job
 
@@ -58,20 +57,7 @@ class Platform:
         return replace(self.plan.ray_jobs[0], name=name, after=(), **changes)
 
     def submit(self, name: str, **changes: Any) -> None:
-        """The job is there when this returns. A webhook whose manager was replaced a moment ago may not be reached yet, as on GKE."""
-        made = ray_job(self.job(name, **changes))
-
-        def accepted() -> bool:
-            try:
-                self.cluster.call("POST", RAY, made)
-            except client.ApiException as error:
-                if error.status == 500 and "failed to call webhook" in str(error.reason):
-                    return False
-                if error.status != 409:  # there: a call that was given up as too slow came through after all
-                    raise
-            return True
-
-        until(f"{name} is accepted", ENDS_S, accepted)
+        submit(self.cluster, RAY, ray_job(self.job(name, **changes)))
 
     def hold_plan_a(self) -> None:
         """A Ray cluster that takes the slice on demand until it is deleted."""
