@@ -16,7 +16,7 @@ from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
 from tests.rehearsal.conftest import Checkout, until
 from workloads.manifest import multislice_jobset
-from workloads.ray_manifest import SCRIPT, ray_job, script_name, training_script
+from workloads.ray_manifest import ray_code, ray_job
 
 pytestmark = pytest.mark.rehearsal
 
@@ -88,8 +88,9 @@ class Platform:
         if isinstance(job, JobPlan):
             self.cluster.call("POST", jobsets(job), multislice_jobset(job))
             return
-        script = {"metadata": {"name": script_name()}, "data": {SCRIPT: training_script()}}
-        self.cluster.call("POST", f"/api/v1/namespaces/{job.namespace}/configmaps", script)
+        code = ray_code()
+        files = {"metadata": {"name": code.config_map}, "data": code.files}
+        self.cluster.call("POST", f"/api/v1/namespaces/{job.namespace}/configmaps", files)
         self.cluster.call("POST", rayjobs(job.namespace), ray_job(job))
 
     def workload(self, name: str) -> dict[str, Any]:
