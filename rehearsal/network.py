@@ -61,6 +61,12 @@ class ClusterNetwork:
         return "34.118.224.1"
 
     @property
+    def bridge_mac(self) -> str:
+        """Stated: left to itself a bridge takes the lowest one among its ports, another one whenever a pod comes or goes, and no other
+        pod reaches its gateway, or answers, until it has learned that."""
+        return f"02:00:00:00:{self.index:02x}:01"
+
+    @property
     def kubelet_port(self) -> int:
         return 10250 + self.index
 
@@ -69,7 +75,7 @@ class ClusterNetwork:
         _ip("addr", "replace", f"{self.control_plane}/32", "dev", "lo")
         _ip("route", "replace", "local", self.nodes, "dev", "lo")
         if subprocess.run(["ip", "link", "show", self.bridge], capture_output=True, check=False).returncode != 0:
-            _ip("link", "add", self.bridge, "type", "bridge")
+            _ip("link", "add", self.bridge, "address", self.bridge_mac, "type", "bridge")
         _ip("addr", "replace", self.bridge_address, "dev", self.bridge)
         _ip("link", "set", self.bridge, "up")
 

@@ -156,6 +156,10 @@ class Cluster:
                 continue
         return [line for line in lines if line]
 
+    def gateway(self) -> str:
+        """The hardware address that the pods know their gateway by."""
+        return Path(f"/sys/class/net/{NETWORK.bridge}/address").read_text().strip()
+
     def interfaces(self) -> int:
         done = subprocess.run(["ip", "-o", "link", "show", "type", "veth"], capture_output=True, text=True, check=True)
         return len(done.stdout.splitlines())

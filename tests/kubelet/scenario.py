@@ -108,6 +108,7 @@ def play(cluster: Any) -> dict[str, Any]:
     status = lambda name: cluster.client.request("GET", f"{PODS}/{name}")["status"]  # noqa: E731
     entry = lambda name: status(name)["containerStatuses"][0]  # noqa: E731
     prepare(cluster, sys.executable)
+    gateway = cluster.gateway()
     cluster.start_agent()
 
     until(lambda: status("once")["phase"] == "Failed", "a pod that ends")
@@ -122,6 +123,7 @@ def play(cluster: Any) -> dict[str, Any]:
         cluster.log("retry"),
         entry("retry")["restartCount"],
     )
+    seen["gateway_kept"] = cluster.gateway() == gateway
     seen["played"] = ("podIP" in status("played"), cluster.log("played"))
     seen["waiting"] = status("server")["phase"]  # its Secret is not there yet
     cluster.client.request(

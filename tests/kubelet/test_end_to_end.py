@@ -62,6 +62,7 @@ def test_pods_live_and_end_as_on_a_real_node(tmp_path: Path, programs: Path) -> 
     assert seen["crash"] == [1, "again\n"]
     assert seen["retry"] == [5, "first\n", "second\n", 1]
     assert seen["node_lost"] == "Running"
+    assert seen["gateway_kept"]
     assert seen["played"][0] is False
     assert "is simulated" in seen["played"][1]
     assert seen["waiting"] == "Pending"
