@@ -158,7 +158,8 @@ class Cluster:
 
     def gateway(self) -> str:
         """The hardware address that the pods know their gateway by."""
-        return Path(f"/sys/class/net/{NETWORK.bridge}/address").read_text().strip()
+        command = ["ip", "-j", "link", "show", "dev", NETWORK.bridge]
+        return str(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)[0]["address"])
 
     def interfaces(self) -> int:
         done = subprocess.run(["ip", "-o", "link", "show", "type", "veth"], capture_output=True, text=True, check=True)
