@@ -12,7 +12,13 @@ from settings.plan import JobPlan
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 from workloads.selection import selection
-from workloads.training_pod import COORDINATOR_PORT, training_annotations, training_container, training_pod
+from workloads.training_pod import (
+    COORDINATOR_PORT,
+    place_in_job,
+    training_annotations,
+    training_container,
+    training_pod,
+)
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -131,7 +137,7 @@ def _device_count(job: JobPlan) -> dict[str, Any]:
             f"set -eu\npip install --quiet '{JAX_REQUIREMENT}'\nexec python -c \"$TRAINING_PROGRAM\"\n",
         ],
         "env": [
-            {"name": "EXPECTED_DEVICES", "value": str(job.devices)},
+            *place_in_job(job),
             {"name": "SLEEP_SECONDS", "value": str(job.sleep_seconds)},
             {"name": "TRAINING_PROGRAM", "value": (_TRAIN / "device_count.py").read_text()},
         ],

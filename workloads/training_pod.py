@@ -45,7 +45,7 @@ def training_container(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
         "image": training.image if training.image is not None else PYTHON_IMAGE,
         "command": _command(job, training),
         **({} if training.code_in_image else {"workingDir": FOLDER}),
-        "env": _environment(job),
+        "env": place_in_job(job),
         **({"volumeMounts": mounts} if mounts else {}),
     }
 
@@ -82,7 +82,7 @@ def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[st
     return ["--config", training.config, *stated, *folder]
 
 
-def _environment(job: JobPlan) -> list[dict[str, Any]]:
+def place_in_job(job: JobPlan) -> list[dict[str, Any]]:
     """The slice's description, and the pod's place in it. A job of one host has nobody to meet. Chips are what JAX counts as
     such: of TPU 7x two to a chip."""
     numbers = {

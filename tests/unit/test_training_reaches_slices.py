@@ -208,7 +208,8 @@ def test_the_tutorial_s_payload_is_still_there() -> None:
     plan = plan_with(workloads=[job])
     container = multislice_jobset(plan.jobs[0])["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     assert "volumes" not in container
-    assert {"name": "EXPECTED_DEVICES", "value": "24"} in container["containers"][0]["env"]
+    told = {each["name"]: each.get("value") for each in container["containers"][0]["env"]}
+    assert (told["NUM_SLICES"], told["HOSTS_PER_SLICE"], told["CHIPS_PER_HOST"]) == ("3", "2", "4")
     with pytest.raises(ConfigurationError):
         plan_with(**changed(workloads=[{**job, "training": {}}]))
 
