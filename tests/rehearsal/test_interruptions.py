@@ -76,6 +76,9 @@ class Stage:
     def pods(self, name: str = DISTURBED) -> list[Any]:
         return self.cluster.list(PODS, labelSelector=f"{JOBSET_LABEL}={name}")
 
+    def running(self, name: str) -> int:
+        return sum(pod["status"].get("phase") in ("Running", "Succeeded") for pod in self.pods(name))
+
     def restarts(self) -> int:
         return int(self.jobset().get("status", {}).get("restarts", 0))
 
@@ -173,7 +176,8 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     saved = stage.saved()
     assert saved > before
     assert saved % EVERY, "it saved where it was stopped"
-    until("the urgent one runs", STARTS_S, lambda: len(stage.pools("urgent")) == 2)
+    urgent = 2 * stage.plan.jobs[0].shape.hosts
+    until("the urgent one runs", STARTS_S, lambda: stage.running("urgent") == urgent)
     for node in stage.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}"):
         stage.cluster.call("PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": {"unschedulable": True}})
     ended = f"{JOBSETS}/urgent"
