@@ -115,8 +115,8 @@ def test_a_property_that_is_not_played_is_refused_by_name() -> None:
 
 def test_a_type_that_is_not_played_is_named_with_those_that_are() -> None:
     with pytest.raises(
-        ProviderError, match=r"gcp:storage/bucket:Bucket is not played .* it plays: .*gcp:container/cluster:Cluster"
+        ProviderError, match=r"gcp:pubsub/topic:Topic is not played .* it plays: .*gcp:container/cluster:Cluster"
     ):
-        engine.kind_of("gcp:storage/bucket:Bucket")
+        engine.kind_of("gcp:pubsub/topic:Topic")
     with pytest.raises(ProviderError, match="not one of the installed"):
-        engine.kind_of("gcp:storage/bucket:Bukket")
+        engine.kind_of("gcp:pubsub/topic:Topik")

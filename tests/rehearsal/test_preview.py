@@ -70,14 +70,14 @@ def test_another_revision_is_compared_with(tools: Checkout, tmp_path: Path) -> N
         subprocess.run([*git, *words], cwd=tools.folder, check=True, capture_output=True)
     path = tools.folder / "Pulumi.staging.yaml"
     before = path.read_text()
-    path.write_text(before.replace("pools: [dws-1]", "pools: [dws-1, dws-2]"))
+    path.write_text(before.replace("pools: [spare-1]", "pools: [spare-1, spare-2]"))
     try:
         printed = tools.make("preview", "ENV=staging", "BASE=HEAD", f"ARGS=--comment {tmp_path / 'comment.md'}").stdout
     finally:
         path.write_text(before)
     compared = printed.split("against HEAD\n")[1].split("\n\n")[0]
     rows = [line.split() for line in compared.splitlines()]
-    assert ["create", "gcp:container/nodePool:NodePool", "dws-2-pool"] in rows
+    assert ["create", "gcp:container/nodePool:NodePool", "spare-2-pool"] in rows
     assert {row[0] for row in rows} == {"create", "update"}
     said = (tmp_path / "comment.md").read_text()
     assert said.startswith("### `staging` against `HEAD`: ")
