@@ -63,6 +63,7 @@ class Stage:
 
     def __init__(self, checkout: Checkout) -> None:
         self.checkout, self.plan, self.cluster = checkout, checkout.plan, checkout.cluster()
+        self.steady = self.told("steady")  # now: the logs of a node go with it
 
     def job(self, name: str, **changes: Any) -> JobPlan:
         return replace(self.plan.jobs[0], name=name, after=(), **changes)
@@ -78,6 +79,12 @@ class Stage:
 
     def running(self, name: str) -> int:
         return sum(pod["status"].get("phase") in ("Running", "Succeeded") for pod in self.pods(name))
+
+    def told(self, name: str) -> said.Said:
+        """What a job's programs have said."""
+        found = said.read(self.cluster, "default", [pod["metadata"]["name"] for pod in self.pods(name)])
+        assert found is not None, "its pods were played"
+        return found
 
     def restarts(self) -> int:
         return int(self.jobset().get("status", {}).get("restarts", 0))
@@ -194,12 +201,7 @@ def _workload(stage: Stage) -> Any:
 
 def test_it_ends_where_an_undisturbed_one_does(stage: Stage) -> None:
     until("it ends", ENDS_S, lambda: condition(stage.jobset(), "Completed") is not None)
-    disturbed, steady = (
-        said.read(stage.cluster, "default", [pod["metadata"]["name"] for pod in stage.pods(name)])
-        for name in (DISTURBED, "steady")
-    )
-    assert disturbed is not None
-    assert steady is not None
+    disturbed, steady = stage.told(DISTURBED), stage.steady
     assert disturbed.complete
     assert steady.complete
     assert disturbed.losses[-1] == pytest.approx(steady.losses[-1], rel=SAME)
