@@ -98,17 +98,17 @@ class Stage:
         steps = [re.fullmatch(rf"default/{DISTURBED}/(\d+)/commit_success.txt", name) for name in names]
         return max((int(found[1]) for found in steps if found), default=-1)
 
-    def first_step(self) -> int:
-        """The first step that the present attempt has told, 0 when it has told none."""
+    def steps(self) -> list[int]:
+        """The steps that the present attempt has told."""
         for pod in self.pods():
             try:
                 log = self.cluster.text(f"{PODS}/{pod['metadata']['name']}/log") or ""
             except client.ApiException:
                 continue  # it has not started
-            found = said.STEP.search(log)
+            found = [int(json.loads(line)["step"]) for line in said.STEP.findall(log)]
             if found:
-                return int(json.loads(found[0])["step"])
-        return 0
+                return found
+        return []
 
     def pools(self, name: str = DISTURBED) -> set[str]:
         nodes = {n["metadata"]["name"]: n["metadata"]["labels"][POOL_LABEL] for n in self.cluster.list("/api/v1/nodes")}
@@ -116,8 +116,8 @@ class Stage:
 
     def goes_on(self, before: int) -> int:
         """Waits until the job trains again, and beyond what was saved `before`; the step that it went on with."""
-        until("it trains again", STARTS_S, lambda: self.first_step() > 0)
-        first = self.first_step()
+        until("it trains again", STARTS_S, lambda: bool(self.steps()))
+        first = self.steps()[0]
         until("it saves again", STARTS_S, lambda: self.saved() > max(before, first))
         return first
 
@@ -170,7 +170,7 @@ def test_a_node_deleted_under_it_does_too(stage: Stage) -> None:
 
 def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(stage: Stage) -> None:
     (pool,) = stage.pools()
-    before = stage.saved()
+    told = stage.steps()[-1]
     high = next(p for p in stage.plan.settings.priorities if p.name == "high")
     stage.submit(stage.job("urgent", slices=2, priority=high, training=None, sleep_seconds=1))
 
@@ -181,8 +181,7 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     until("it is evicted", STARTS_S, evicted)
     until("its pods are gone", STARTS_S, lambda: not stage.pods())
     saved = stage.saved()
-    assert saved > before
-    assert saved % EVERY, "it saved where it was stopped"
+    assert saved >= told, "it saved where it was stopped"
     urgent = 2 * stage.plan.jobs[0].shape.hosts
     until("the urgent one runs", STARTS_S, lambda: stage.running("urgent") == urgent)
     for node in stage.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}"):
