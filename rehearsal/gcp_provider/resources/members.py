@@ -15,6 +15,17 @@ Policy = dict[str, Any]
 _CONDITION = rules("force local", "condition", "condition.title", "condition.expression", "condition.description")
 
 
+def _table(owner: str, **other: Any) -> Rules:
+    """The fields of a member. `other` is what else is to be said of the property that names the policy's owner."""
+    return {
+        **_CONDITION,
+        **rules("force local", owner, **other),
+        **rules("force local", "role"),
+        **rules("force local", "member", suppress=same_case),
+        **rules("output local", "etag"),
+    }
+
+
 class _Member(Kind):
     autoname = None
     target: ClassVar[str]
@@ -22,7 +33,7 @@ class _Member(Kind):
     api: ClassVar[str]
 
     def path(self, job: Job, values: Values) -> str:
-        raise NotImplementedError
+        return self.owner(values)
 
     def owner(self, values: Values) -> str:
         return str(values[self.target])
@@ -133,12 +144,7 @@ class ProjectMember(_Member):
     token = "gcp:projects/iAMMember:IAMMember"
     target, api = "project", "resourcemanager"
     ids = (r"(?P<project>[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
-    table: ClassVar[Rules] = {
-        **_CONDITION,
-        **rules("force local", "project", "role"),
-        **rules("force local", "member", suppress=same_case),
-        **rules("output local", "etag"),
-    }
+    table: ClassVar[Rules] = _table("project")
 
     def path(self, job: Job, values: Values) -> str:
         return f"projects/{values['project']}"
@@ -150,15 +156,7 @@ class ServiceAccountMember(_Member):
     ids = (
         r"(?P<serviceAccountId>projects/[^/]+/serviceAccounts/[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",
     )
-    table: ClassVar[Rules] = {
-        **_CONDITION,
-        **rules("force local", "serviceAccountId", "role"),
-        **rules("force local", "member", suppress=same_case),
-        **rules("output local", "etag"),
-    }
-
-    def path(self, job: Job, values: Values) -> str:
-        return str(values["serviceAccountId"])
+    table: ClassVar[Rules] = _table("serviceAccountId")
 
 
 class BucketMember(_Member):
@@ -167,16 +165,7 @@ class BucketMember(_Member):
     token = "gcp:storage/bucketIAMMember:BucketIAMMember"
     target, api = "bucket", "storage"
     ids = (r"(?P<bucket>b/[^/ ]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
-    table: ClassVar[Rules] = {
-        **_CONDITION,
-        **rules("force local", "bucket", suppress=last_segment),
-        **rules("force local", "role"),
-        **rules("force local", "member", suppress=same_case),
-        **rules("output local", "etag"),
-    }
-
-    def path(self, job: Job, values: Values) -> str:
-        return self.owner(values)
+    table: ClassVar[Rules] = _table("bucket", suppress=last_segment)
 
     def owner(self, values: Values) -> str:
         return f"b/{str(values['bucket']).removeprefix('b/')}"
