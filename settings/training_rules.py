@@ -22,11 +22,11 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _soft_delete(settings.checkpoints)
     for index, job in distinct(settings.workloads):
         path = f"workloads[{index}]"
-        yield from _sleep(path, job)
+        yield from _of_others(path, job)
         yield from _code(f"{path}.training", job)
         yield from _trains(path, job, settings)
     for index, ray in distinct(settings.ray.jobs):
-        yield from _epochs(f"ray.jobs[{index}]", ray)
+        yield from _of_others(f"ray.jobs[{index}]", ray)
         yield from _trains(f"ray.jobs[{index}]", ray, settings)
 
 
@@ -92,20 +92,19 @@ def _training(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault
         yield Fault(f"{path}.training", Described("a training"), wanted, "remove the key, or write program: training")
 
 
-@rule
-def _sleep(path: str, job: WorkloadSection) -> Iterator[Fault]:
-    if job.program == "training" and "sleep_seconds" in job.model_fields_set:
-        wanted = "nothing: a job that trains ends when it has trained"
-        remedy = "remove the key (training.steps says how long it trains), or write program: device-count"
-        yield Fault(f"{path}.sleepSeconds", job.sleep_seconds, wanted, remedy)
+_OTHERS = {
+    "sleep_seconds": ("sleepSeconds", "a job that trains ends when it has trained", "device-count"),
+    "epochs": ("epochs", "only linear-regression counts epochs", "linear-regression"),
+}
+"""Fields that only another program reads: key, why a training has none, the program that reads it."""
 
 
 @rule
-def _epochs(path: str, job: RayJobSection) -> Iterator[Fault]:
-    if job.program == "training" and "epochs" in job.model_fields_set:
-        wanted = "nothing: only linear-regression counts epochs"
-        remedy = "remove the key (training.steps says how long it trains), or write program: linear-regression"
-        yield Fault(f"{path}.epochs", job.epochs, wanted, remedy)
+def _of_others(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault]:
+    for field, (key, why, program) in _OTHERS.items():
+        if job.program == "training" and field in job.model_fields_set:
+            remedy = f"remove the key (training.steps says how long it trains), or write program: {program}"
+            yield Fault(f"{path}.{key}", getattr(job, field), f"nothing: {why}", remedy)
 
 
 @rule
