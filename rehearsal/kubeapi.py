@@ -22,12 +22,23 @@ class KubeApi:
         self, verb: str, path: str, body: Any = None, query: dict[str, str] | None = None, patch: str = "merge"
     ) -> Object:
         """One request; the decoded answer. `patch` is the kind of a PATCH: merge, strategic-merge, json, or apply."""
-        response = self._send(verb, path, body, query, patch, TIMEOUT_S)
-        data = response.read()
-        if response.status >= 400:
-            raise client.ApiException(status=response.status, reason=data.decode(errors="replace")[:500])
-        answer: Object = json.loads(data)
+        answer: Object = json.loads(self._read(verb, path, body, query, patch))
         return answer
+
+    def _read(
+        self,
+        verb: str,
+        path: str,
+        body: Any = None,
+        query: dict[str, str] | None = None,
+        patch: str = "merge",
+        accept: str = "application/json",
+    ) -> str:
+        response = self._send(verb, path, body, query, patch, TIMEOUT_S, accept)
+        data: str = response.read().decode(errors="replace")
+        if response.status >= 400:
+            raise client.ApiException(status=response.status, reason=data[:500])
+        return data
 
     def get(self, path: str, **query: str) -> Object | None:
         """The object, or None when it is not there."""
@@ -40,13 +51,12 @@ class KubeApi:
 
     def text(self, path: str) -> str | None:
         """What is not JSON, such as a log; None when it is not there."""
-        response = self._send("GET", path, None, None, "", TIMEOUT_S, accept="*/*")
-        data = response.read().decode(errors="replace")
-        if response.status == 404:
-            return None
-        if response.status >= 400:
-            raise client.ApiException(status=response.status, reason=data[:500])
-        return str(data)
+        try:
+            return self._read("GET", path, accept="*/*")
+        except client.ApiException as error:
+            if error.status == 404:
+                return None
+            raise
 
     def list(self, path: str, **query: str) -> list[Object]:
         return list(self.call("GET", path, query=query).get("items") or [])
