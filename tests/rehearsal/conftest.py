@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ MAKE_TIMEOUT_S = 900
 
 
 class Checkout:
-    """A checkout in a temporary folder."""
+    """A checkout in a temporary folder. `pods` of training are "simulated", or "real" processes."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, pods: str = "simulated") -> None:
+        self.folder, self.pods = folder, pods
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard"], cwd=HERE, capture_output=True, text=True, check=True
         )
@@ -66,11 +67,10 @@ class Checkout:
         )
 
     def environment(self) -> dict[str, str]:
-        """Ours, without what points at another rehearsal or cluster, and without the outer make's own variables. Pods are played
-        here: tests of real ones say so."""
+        """Ours, without what points at another rehearsal or cluster, and without the outer make's own variables."""
         taken = ("REHEARSAL_HOME", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ARGS", "KUBECTL_PORT")
         ours = {key: value for key, value in os.environ.items() if key not in taken}
-        return {**ours, "REHEARSAL_PODS": "simulated"}
+        return {**ours, "REHEARSAL_PODS": self.pods}
 
     def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Runs the engine inside the rehearsal on the local stack."""
@@ -141,13 +141,17 @@ def submit(cluster: Cluster, path: str, made: dict[str, Any], seconds: float = 1
     """Creates an object that a webhook must admit; it is there when this returns. A webhook whose manager was replaced, or is short of
     processors, may not be reached for a moment, as on GKE."""
 
+    slow = False
+
     def accepted() -> bool:
+        nonlocal slow
         try:
             cluster.call("POST", path, made)
         except client.ApiException as error:
             if error.status == 500 and "failed to call webhook" in str(error.reason):
+                slow = True
                 return False
-            if error.status != 409:  # there: a call that was given up as too slow came through after all
+            if not slow or error.status != 409:  # there: a call that was given up as too slow came through after all
                 raise
         return True
 
@@ -158,4 +162,17 @@ def submit(cluster: Cluster, path: str, made: dict[str, Any], seconds: float = 1
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     yield made
-    subprocess.run(["make", "clean"], cwd=made.folder, capture_output=True, check=False, env=made.environment())
+    made.make("clean", check=False)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Checkout]]:
+    """Makes checkouts by a name, and takes down what runs in them at the end, also when its start has failed."""
+    with ExitStack() as ends:
+
+        def make(name: str, **settings: str) -> Checkout:
+            made = Checkout(tmp_path_factory.mktemp(name), **settings)
+            ends.callback(made.make, "clean", check=False)
+            return made
+
+        yield make

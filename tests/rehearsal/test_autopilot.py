@@ -3,9 +3,7 @@ that file has not: a Ray job, and a job on each kind of capacity."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -57,13 +55,11 @@ def as_autopilot(config: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def auto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+def auto(fresh: Callable[..., Checkout]) -> Checkout:
     """A checkout of its own, so that the other rehearsals keep what they have."""
-    folder: Path = tmp_path_factory.mktemp("autopilot")
-    made = Checkout(folder)
+    made = fresh("autopilot")
     made.config(as_autopilot)
-    yield made
-    subprocess.run(["make", "clean"], cwd=made.folder, capture_output=True, check=False, env=made.environment())
+    return made
 
 
 def tpu_nodes(auto: Checkout) -> list[Any]:

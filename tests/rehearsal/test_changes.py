@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,16 +20,15 @@ STACK = "Pulumi.local.yaml"
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+def platform(fresh: Callable[..., Checkout]) -> Checkout:
     """The local stack without its jobs, which no change here is about, up and still."""
-    checkout = Checkout(tmp_path_factory.mktemp("changes"))
+    checkout = fresh("changes")
     path = checkout.folder / STACK
     path.write_text(without_jobs(path.read_text()))
     checkout.make("rehearsal")
     checkout.make("pulumi", "ARGS=stack init", check=False)
     checkout.pulumi("up", "--yes", "--skip-preview")
-    yield checkout
-    subprocess.run(["make", "clean"], cwd=checkout.folder, capture_output=True, check=False, env=checkout.environment())
+    return checkout
 
 
 def without_jobs(content: str) -> str:

@@ -3,8 +3,7 @@ plan that they allow, spot machines of the same generation or another generation
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from operations.kube import Cluster
 from settings.accelerators import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
 from settings.plan import JobPlan
 from settings.versions import JOBSET_API, KUEUE_API
-from tests.rehearsal.conftest import HERE, Checkout, until
+from tests.rehearsal.conftest import HERE, Checkout, submit, until
 from workloads.manifest import multislice_jobset
 
 pytestmark = pytest.mark.rehearsal
@@ -54,7 +53,7 @@ class Team:
         self.jobsets = f"/apis/{JOBSET_API}/namespaces/{TEAM}/jobsets"
 
     def submit(self, name: str) -> None:
-        self.cluster.call("POST", self.jobsets, manifest_of(self.jobs[name]))
+        submit(self.cluster, self.jobsets, manifest_of(self.jobs[name]))
 
     def flavor(self, name: str) -> str:
         """The flavor of a job's chips; nothing while it is not admitted."""
@@ -96,28 +95,22 @@ def _conditions(thing: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+def team(fresh: Callable[..., Checkout]) -> Iterator[Team]:
     """The platform without jobs, and the reservation full: a job of the team runs on all three slices, one of them borrowed."""
-    checkout = Checkout(tmp_path_factory.mktemp("fall-through"))
+    checkout = fresh("fall-through")
     checkout.config(as_production)
     with pytest.MonkeyPatch.context() as patch:
         # What fills the reservation must not end before the others have been admitted, however slow the machine is.
         patch.setenv("REHEARSAL_JOB_DURATION", "1h")
-        patch.setenv("REHEARSAL_PODS", "simulated")
-        try:
-            checkout.make("up")
-            undo = checkout.config(with_jobs)
-            plan = checkout.plan
-            undo()
-            found = Team(checkout.cluster(), {job.name: job for job in plan.jobs})
-            found.submit("whole")
-            until("the reservation is full", ADMITTED_S, lambda: found.flavor("whole") == "reserved")
-            yield found
-            found.clear()
-        finally:
-            subprocess.run(
-                ["make", "clean"], cwd=checkout.folder, capture_output=True, check=False, env=checkout.environment()
-            )
+        checkout.make("up")
+        undo = checkout.config(with_jobs)
+        plan = checkout.plan
+        undo()
+        found = Team(checkout.cluster(), {job.name: job for job in plan.jobs})
+        found.submit("whole")
+        until("the reservation is full", ADMITTED_S, lambda: found.flavor("whole") == "reserved")
+        yield found
+        found.clear()
 
 
 @pytest.mark.parametrize(

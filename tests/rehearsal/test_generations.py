@@ -3,8 +3,7 @@ generation, with nodes that a job finds, and still when they are there."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -45,18 +44,11 @@ def two_generations(config: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
-    checkout = Checkout(tmp_path_factory.mktemp("generations"))
+def platform(fresh: Callable[..., Checkout]) -> Checkout:
+    checkout = fresh("generations")
     checkout.config(two_generations)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REHEARSAL_PODS", "simulated")
-        try:
-            checkout.make("up")
-            yield checkout
-        finally:
-            subprocess.run(
-                ["make", "clean"], cwd=checkout.folder, capture_output=True, check=False, env=checkout.environment()
-            )
+    checkout.make("up")
+    return checkout
 
 
 def test_each_generation_is_placed_as_gke_demands_it(platform: Checkout) -> None:

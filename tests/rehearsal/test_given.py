@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -74,9 +73,9 @@ def given_cluster() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Checkout, Owner]]:
+def visited(fresh: Callable[..., Checkout]) -> tuple[Checkout, Owner]:
     """A rehearsal in which the owner has made a network and a cluster, and a stack that moves into it."""
-    checkout = Checkout(tmp_path_factory.mktemp("given"))
+    checkout = fresh("given")
     checkout.make("rehearsal")
     owner = Owner(checkout)
     apis = {"serviceIds": ["compute.googleapis.com", "container.googleapis.com"]}
@@ -90,8 +89,7 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Checkout
     owner.makes(SUBNET, "given-subnet", {**subnet, "ipCidrRange": "10.50.0.0/20", "secondaryIpRanges": ranges})
     owner.makes(HERE, CLUSTER, {"cluster": given_cluster()})
     checkout.config(move_in)
-    yield checkout, owner
-    subprocess.run(["make", "clean"], cwd=checkout.folder, capture_output=True, check=False, env=checkout.environment())
+    return checkout, owner
 
 
 def move_in(config: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from workloads.manifest import multislice_jobset
 
 pytestmark = pytest.mark.rehearsal
 
-UP_S = 600.0
 STARTS_S = 240.0
 """From a restart to the next checkpoint: a pod installs what it has, JAX is imported, the processes meet."""
 ENDS_S = 480.0
@@ -40,11 +39,6 @@ differ from one process to the next."""
 JOBSETS, PODS = f"/apis/{JOBSET_API}/namespaces/default/jobsets", "/api/v1/namespaces/default/pods"
 WORKLOADS = f"/apis/{KUEUE_API}/namespaces/default/workloads"
 DISTURBED = "disturbed"
-
-
-class RealCheckout(Checkout):
-    def environment(self) -> dict[str, str]:
-        return {**super().environment(), "REHEARSAL_PODS": "real"}
 
 
 def two_slices(config: dict[str, Any]) -> None:
@@ -123,17 +117,14 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    made = RealCheckout(tmp_path_factory.mktemp("interruptions"))
+def stage(fresh: Callable[..., Checkout]) -> Stage:
+    made = fresh("interruptions", pods="real")
     made.config(two_slices)
-    try:
-        made.make("up")
-        found = Stage(made)
-        found.submit(found.job(DISTURBED))
-        until("it saves", STARTS_S, lambda: found.saved() >= EVERY)
-        yield found
-    finally:
-        made.make("clean", check=False)
+    made.make("up")
+    found = Stage(made)
+    found.submit(found.job(DISTURBED))
+    until("it saves", STARTS_S, lambda: found.saved() >= EVERY)
+    return found
 
 
 def training_processes(checkout: Checkout) -> list[int]:

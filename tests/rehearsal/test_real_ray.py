@@ -6,7 +6,7 @@ It takes some three minutes on two idle cores, of which the two jobs are one and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,11 +27,6 @@ RAY, CLUSTERS = f"/apis/{RAY_API}/namespaces/default/rayjobs", f"/apis/{RAY_API}
 PODS = "/api/v1/namespaces/default/pods"
 
 
-class RealCheckout(Checkout):
-    def environment(self) -> dict[str, str]:
-        return {**super().environment(), "REHEARSAL_PODS": "real"}
-
-
 def only_ray(config: dict[str, Any]) -> None:
     trains = {
         "name": SECOND,
@@ -44,29 +39,26 @@ def only_ray(config: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealCheckout]:
+def real(fresh: Callable[..., Checkout]) -> Checkout:
     """The platform with both jobs, when these have ended."""
-    made = RealCheckout(tmp_path_factory.mktemp("real-ray"))
+    made = fresh("real-ray", pods="real")
     made.config(only_ray)
+    made.make("tools")
+    up = made.start("up")
     try:
-        made.make("tools")
-        up = made.start("up")
-        try:
-            ended = up.wait(ENDS_S)
-        finally:
-            up.kill()
-        assert ended == 0, (made.folder / "background.log").read_text()[-6000:]
-        yield made
+        ended = up.wait(ENDS_S)
     finally:
-        made.make("clean", check=False)
+        up.kill()
+    assert ended == 0, (made.folder / "background.log").read_text()[-6000:]
+    return made
 
 
-def jobs(checkout: RealCheckout) -> list[dict[str, Any]]:
+def jobs(checkout: Checkout) -> list[dict[str, Any]]:
     found = {job["metadata"]["name"]: {"status": {}, **job} for job in checkout.cluster().list(RAY)}
     return [found.get(name, {"status": {}}) for name in (FIRST, SECOND)]
 
 
-def told(checkout: RealCheckout, job: str) -> said.Said:
+def told(checkout: Checkout, job: str) -> said.Said:
     """What the submitter's log says, as `kubectl logs` shows it."""
     pods = checkout.cluster().list(PODS, labelSelector=f"batch.kubernetes.io/job-name={job}")
     found = said.read(checkout.cluster(), "default", [pod["metadata"]["name"] for pod in pods])
@@ -74,27 +66,27 @@ def told(checkout: RealCheckout, job: str) -> said.Said:
     return found
 
 
-def test_both_jobs_succeed(real: RealCheckout) -> None:
+def test_both_jobs_succeed(real: Checkout) -> None:
     states = [(job["status"].get("jobStatus"), job["status"].get("jobDeploymentStatus")) for job in jobs(real)]
     assert states == [("SUCCEEDED", "Complete")] * 2, [job["status"].get("message") for job in jobs(real)]
 
 
 @pytest.mark.parametrize("job", [FIRST, SECOND])
-def test_all_chips_are_one_jax_program_that_learns(real: RealCheckout, job: str) -> None:
+def test_all_chips_are_one_jax_program_that_learns(real: Checkout, job: str) -> None:
     found = told(real, job)
     assert set(found.devices) == {CHIPS}
     assert found.losses[0] > found.losses[1]
     assert found.complete
 
 
-def test_the_last_step_is_in_the_bucket(real: RealCheckout) -> None:
+def test_the_last_step_is_in_the_bucket(real: Checkout) -> None:
     bucket = real.plan.checkpoints
     assert bucket is not None
     listed = real.google(f"/storage/v1/b/{bucket.bucket}/o?prefix=default/{SECOND}/{STEPS}/")
     assert listed.get("items")
 
 
-def test_the_clusters_end_with_their_jobs_and_their_quota_is_free(real: RealCheckout) -> None:
+def test_the_clusters_end_with_their_jobs_and_their_quota_is_free(real: Checkout) -> None:
     cluster = real.cluster()
     until("the Ray clusters are gone", GONE_S, lambda: not cluster.list(CLUSTERS))
     until("their pods too", GONE_S, lambda: not cluster.list(PODS, labelSelector="ray.io/cluster"))

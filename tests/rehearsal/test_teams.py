@@ -14,7 +14,7 @@ from operations.kube import Cluster
 from rehearsal import sandbox
 from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
-from tests.rehearsal.conftest import Checkout, until
+from tests.rehearsal.conftest import Checkout, submit, until
 from workloads.manifest import multislice_jobset
 from workloads.ray_manifest import ray_code, ray_job
 
@@ -86,12 +86,12 @@ class Platform:
     def submit(self, name: str) -> None:
         job = self.jobs[name]
         if isinstance(job, JobPlan):
-            self.cluster.call("POST", jobsets(job), multislice_jobset(job))
+            submit(self.cluster, jobsets(job), multislice_jobset(job))
             return
         code = ray_code()
         files = {"metadata": {"name": code.config_map}, "data": code.files}
         self.cluster.call("POST", f"/api/v1/namespaces/{job.namespace}/configmaps", files)
-        self.cluster.call("POST", rayjobs(job.namespace), ray_job(job))
+        submit(self.cluster, rayjobs(job.namespace), ray_job(job))
 
     def workload(self, name: str) -> dict[str, Any]:
         """The job's Workload, or nothing while Kueue has not made it."""
