@@ -1,4 +1,5 @@
-"""Why a job waits, where its own objects do not say it: in numbers, or in the words of Google's autoscaler."""
+"""Why a job waits or has failed, where its own objects do not say it: in numbers, in the words of Google's autoscaler, or by what its
+programs ended with."""
 
 from __future__ import annotations
 
@@ -6,6 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from operations.timeline import TPU, JobLine, Object, condition
+
+_STOPPED = (143, 137)
+"""Of a program that was told to end, or was killed."""
+_LONGEST = 400
+"""Characters of a reason: Ray's has the end of a log in it."""
 
 
 def free_chips(queue: Object) -> dict[str, tuple[int, int]]:
@@ -53,3 +59,34 @@ def with_scale_up(line: JobLine, pods: Sequence[Object], events: Sequence[Object
     if newest is None or line.finished or line.deactivated:
         return line
     return replace(line, note="; ".join(text for text in (line.note, str(newest.get("message", ""))) if text))
+
+
+def with_failure(line: JobLine, job: Object, pods: Sequence[Object]) -> JobLine:
+    """A row that has failed, with the reason on one line: JobSet's or KubeRay's words, and what the first program that failed ended with
+    (JobSet names a Job, and the exit code is the pod's)."""
+    if line.succeeded or not line.finished:
+        return line
+    failed = condition(job, "Failed")
+    words = failed.get("message", "") if failed is not None else job.get("status", {}).get("message", "")
+    return replace(line, note=_short("; ".join(text for text in (words, _first_failure(pods)) if text)))
+
+
+def _first_failure(pods: Sequence[Object]) -> str:
+    """`NAME ended with 6: error: 4 devices are here, ...`; "" where no program has failed. One that was stopped (143, 137) is not the
+    first when another ended by itself in the same second."""
+    ended = [
+        (end["finishedAt"], end["exitCode"] in _STOPPED, pod["metadata"]["name"], end)
+        for pod in pods
+        for status in pod.get("status", {}).get("containerStatuses", [])
+        if (end := status.get("state", {}).get("terminated")) is not None and end["exitCode"] != 0
+    ]
+    if not ended:
+        return ""
+    _, _, name, end = min(ended, key=lambda each: each[:3])
+    said = [text for text in end.get("message", "").splitlines() if text.strip()]
+    return f"{name} ended with {end['exitCode']}" + (f": {said[-1].strip()}" if said else "")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

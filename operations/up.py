@@ -79,7 +79,7 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
     watcher = Watcher(Cluster(layout, plan.settings.cluster.name), plan, layout.run / "seen.json")
     deadline, said, said_at = time.monotonic() + FOLLOW_TIMEOUT_S, "", time.monotonic()
     lines: list[JobLine] | None
-    refused: set[str] = set()
+    news: set[str] = set()
     complete_at = time.monotonic()
     while True:
         try:
@@ -98,10 +98,10 @@ def follow(layout: Layout, plan: Plan) -> list[JobLine]:
             why = reasons(lines or []) if text == said else ""
             print(f"  {time.strftime('%H:%M:%S')}  {text}{why}", flush=True)
             said, said_at = text, time.monotonic()
-        for told in (f"{x.name}: Google refused {words}" for x in lines or [] for words in x.refusals):
-            if told not in refused:
+        for told in bad_news(lines or []):
+            if told not in news:
                 print(f"            {told}", flush=True)
-                refused.add(told)
+                news.add(told)
         if lines is not None and all(x.finished or x.deactivated for x in lines):
             return lines
         if time.monotonic() > deadline:
@@ -116,6 +116,12 @@ def reasons(lines: Sequence[JobLine]) -> str:
     """Why the jobs that wait do, one line each, in Kueue's and Google's words."""
     waiting = [line for line in lines if line.note and not line.finished and not line.pools]
     return "".join(f"\n            {line.name}: {line.note}" for line in waiting)
+
+
+def bad_news(lines: Sequence[JobLine]) -> list[str]:
+    """What Google has refused, and why jobs have failed, one line each."""
+    refused = [f"{x.name}: Google refused {words}" for x in lines for words in x.refusals]
+    return refused + [f"{x.name} failed: {x.note}" for x in lines if x.finished and not x.succeeded and x.note]
 
 
 def absentee(error: ApiException | HTTPError) -> str | None:
@@ -159,9 +165,9 @@ def report(plan: Plan, lines: list[JobLine]) -> int:
         print(told + "\n")
     for promise in made:
         print(f"  {_VERDICTS[promise.held]}  {promise.text}")
+    for told in bad_news(lines):
+        print(f"\n  {told}")
     for line in lines:
-        for words in line.refusals:
-            print(f"\n  {line.name}: Google refused {words}")
         if line.deactivated:
             print(f"\n  {given_up(line)}")
     if any(promise.held is None for promise in made):

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from operations import said
 from operations.kube import Cluster
 from operations.promises import expected_flavor
-from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
+from operations.reasons import free_chips, refusals_of, with_failure, with_room, with_scale_up
 from operations.said import Said
 from operations.timeline import (
     JOBSET_LABEL,
@@ -78,7 +78,7 @@ class Watcher:
         asked = self._requests(job.namespace, workload) if job.queued else []
         request = request_of(asked[-1]) if asked else None
         line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
-        line = replace(line, refusals=refusals_of(asked))
+        line = with_failure(replace(line, refusals=refusals_of(asked)), found, pods)
         if any(not pod["spec"].get("nodeName") for pod in pods):
             line = with_scale_up(line, pods, self._failed_scale_ups(job.namespace))
         uid = found["metadata"]["uid"]

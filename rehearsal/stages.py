@@ -125,6 +125,34 @@ containerStatuses:
 {{ end }}
 """
 
+_STOPPED = """
+{{ $now := Now }}
+phase: Failed
+conditions:
+{{ range (list "ContainersReady" "Ready") }}
+- type: {{ . | Quote }}
+  status: "False"
+  reason: PodFailed
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+{{ with .status.containerStatuses }}
+containerStatuses:
+{{ range . }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: false
+  started: false
+  restartCount: 0
+  state:
+    terminated:
+      exitCode: 143
+      reason: Error
+      startedAt: {{ .state.running.startedAt | Quote }}
+      finishedAt: {{ $now | Quote }}
+{{ end }}
+{{ end }}
+"""
+
 Expression = Mapping[str, Any]
 
 
@@ -157,7 +185,7 @@ def _is(key: str, operator: str, *values: str) -> Expression:
 
 
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
-_DELETED = ".metadata.deletionTimestamp"
+_DELETED, _PHASE = ".metadata.deletionTimestamp", ".status.phase"
 _JOB = ".metadata.ownerReferences.[].kind"
 _SUBMITTER = '.spec.containers[].env[]? | select( .name == "RAY_JOB_SUBMISSION_ID" )'
 """A pod that submits a Ray job ends with that job (rehearsal.ray)."""
@@ -168,7 +196,8 @@ _RAY_NODE = '.metadata.labels["ray.io/node-type"]'
 def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:
     """All stages: `patterns` are the images that local programs run, `pod_duration_ms` is how long a played job pod runs."""
     ours = simulated_only(patterns)
-    pending = [_is(_DELETED, "DoesNotExist"), _is(".status.phase", "In", "Pending"), *ours]
+    pending = [_is(_DELETED, "DoesNotExist"), _is(_PHASE, "In", "Pending"), *ours]
+    deleted = [_is(_DELETED, "Exists"), *ours]
     return [
         _stage("node-initialize", "Node", [_is(_READY, "NotIn", "True")], {"statusTemplate": _CONDITIONS}),
         _stage("node-heartbeat", "Node", [_is(_READY, "In", "True")], {"statusTemplate": _CONDITIONS}, HEARTBEAT_MS),
@@ -184,7 +213,7 @@ def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]
             "Pod",
             [
                 _is(_DELETED, "DoesNotExist"),
-                _is(".status.phase", "In", "Running"),
+                _is(_PHASE, "In", "Running"),
                 _is(_JOB, "In", "Job"),
                 _is(_SUBMITTER, "DoesNotExist"),
                 *ours,
@@ -192,7 +221,14 @@ def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]
             {"statusTemplate": _SUCCEEDED},
             pod_duration_ms,
         ),
-        _stage("pod-delete", "Pod", [_is(_DELETED, "Exists"), *ours], {"delete": True, "finalizers": {"empty": False}}),
+        # As a kubelet does: first all that ran has ended, then the pod goes. A Job with a policy for its pods' failures waits for it.
+        _stage("pod-stop", "Pod", [*deleted, _is(_PHASE, "In", "Pending", "Running")], {"statusTemplate": _STOPPED}),
+        _stage(
+            "pod-delete",
+            "Pod",
+            [*deleted, _is(_PHASE, "NotIn", "Pending", "Running")],
+            {"delete": True, "finalizers": {"empty": False}},
+        ),
     ]
 
 

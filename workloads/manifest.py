@@ -11,7 +11,9 @@ from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
+from workloads.failures import CONTAINER, job_failure_policy, jobset_failure_policy
 from workloads.selection import selection
+from workloads.start_command import installing
 from workloads.training_pod import (
     COORDINATOR_PORT,
     place_in_job,
@@ -27,10 +29,6 @@ EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 MAX_RUN_DURATION = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 """Kueue copies it to the ProvisioningRequest: for how long the nodes are asked for, in seconds."""
 
-MAX_RESTARTS = 4
-"""Not in the stack file: JobSet forbids changing a failure policy by a rule of its CRD, whose error the Kubernetes
-provider does not recognise as a reason to replace, so that such a change would fail in the preview."""
-
 PORTS = (8471, 8080, COORDINATOR_PORT)
 """libtpu between the hosts of a slice, MEGASCALE between slices, and jax.distributed between all processes."""
 
@@ -44,7 +42,7 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
         "kind": "JobSet",
         "metadata": _metadata(job),
         "spec": {
-            "failurePolicy": {"maxRestarts": MAX_RESTARTS},
+            "failurePolicy": jobset_failure_policy(job),
             "replicatedJobs": [
                 {
                     "name": REPLICATED_JOB,
@@ -53,8 +51,7 @@ def multislice_jobset(job: JobPlan) -> dict[str, Any]:
                         "spec": {
                             "parallelism": job.shape.hosts,
                             "completions": job.shape.hosts,
-                            # One lost host loses the whole slice: the JobSet restarts all, under maxRestarts.
-                            "backoffLimit": 0,
+                            **job_failure_policy(job),
                             "template": _pod(job),
                         }
                     },
@@ -117,7 +114,7 @@ def tolerations(*, queued: bool) -> list[dict[str, str]]:
 
 def _container(job: JobPlan) -> dict[str, Any]:
     container: dict[str, Any] = {
-        "name": "jax-tpu",
+        "name": CONTAINER,
         **(training_container(job, job.training) if job.training is not None else _device_count(job)),
         "ports": [{"containerPort": port} for port in PORTS],
         "resources": {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}},
@@ -131,11 +128,7 @@ def _device_count(job: JobPlan) -> dict[str, Any]:
     """The tutorial's payload, which is short enough for a variable."""
     return {
         "image": PYTHON_IMAGE,
-        "command": [
-            "bash",
-            "-c",
-            f"set -eu\npip install --quiet '{JAX_REQUIREMENT}'\nexec python -c \"$TRAINING_PROGRAM\"\n",
-        ],
+        "command": installing([JAX_REQUIREMENT], 'python -c "$TRAINING_PROGRAM"'),
         "env": [
             *place_in_job(job),
             {"name": "SLEEP_SECONDS", "value": str(job.sleep_seconds)},

@@ -22,6 +22,7 @@ from workloads.checkpoint_volume import (
     checkpoint_volume,
 )
 from workloads.code import FOLDER, Code, code_mount, code_of, code_volume
+from workloads.start_command import installing
 
 COORDINATOR_PORT = 8476
 """Of jax.distributed, in the first pod of the first slice: Cloud TPU's own port for it."""
@@ -46,6 +47,8 @@ def training_container(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
         "command": _command(job, training),
         **({} if training.code_in_image else {"workingDir": FOLDER}),
         "env": place_in_job(job),
+        # The line on stderr is in the pod's status then, where `kubectl describe` shows it and `make up` reads it.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         **({"volumeMounts": mounts} if mounts else {}),
     }
 
@@ -66,12 +69,11 @@ def training_annotations(training: TrainingPlan) -> dict[str, str]:
 
 
 def _command(job: JobPlan, training: TrainingPlan) -> list[str]:
-    """The program itself, or a shell that installs its packages and becomes the program: signals must reach it."""
+    """The program itself, or a shell that installs its packages first."""
     program = ["python", "-m", "training", *training_flags(job, training)]
     if training.image is not None:
         return program
-    packages = shlex.join(TRAINING_REQUIREMENTS)
-    return ["bash", "-c", f"set -eu\npip install --quiet {packages}\nexec {shlex.join(program)}\n"]
+    return installing(TRAINING_REQUIREMENTS, shlex.join(program))
 
 
 def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[str]:

@@ -1,7 +1,8 @@
 """A training job that is disturbed: a process killed, a node deleted, evicted by a higher priority, admitted on another pool. It goes
-on from its last checkpoint each time, and ends where an undisturbed one does. All pods are real processes.
+on from its last checkpoint each time, and ends where an undisturbed one does. And one that no restart helps, which is not started
+again. All pods are real processes.
 
-Takes some three minutes on two idle cores; the limits are for busy machines.
+Takes some four minutes on two idle cores; the limits are for busy machines.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import pytest
 from kubernetes import client
 
 from operations import said
-from operations.timeline import JOBSET_LABEL, POOL_LABEL, condition
+from operations.reasons import with_failure
+from operations.timeline import JOBSET_LABEL, POOL_LABEL, condition, jobset_line
 from rehearsal import sandbox
 from settings.plan import JobPlan
 from settings.versions import JOBSET_API, KUEUE_API
@@ -65,8 +67,8 @@ class Stage:
     def submit(self, job: JobPlan) -> None:
         submit(self.cluster, JOBSETS, multislice_jobset(job))
 
-    def jobset(self) -> Any:
-        return self.cluster.call("GET", f"{JOBSETS}/{DISTURBED}")
+    def jobset(self, name: str = DISTURBED) -> Any:
+        return self.cluster.call("GET", f"{JOBSETS}/{name}")
 
     def pods(self, name: str = DISTURBED) -> list[Any]:
         return self.cluster.list(PODS, labelSelector=f"{JOBSET_LABEL}={name}")
@@ -80,8 +82,14 @@ class Stage:
         assert found is not None, "its pods were played"
         return found
 
-    def restarts(self) -> int:
-        return int(self.jobset().get("status", {}).get("restarts", 0))
+    def restarts(self, name: str = DISTURBED) -> int:
+        return int(self.jobset(name).get("status", {}).get("restarts", 0))
+
+    def fails(self, name: str) -> str:
+        """Waits until a job has failed; what `make up` says of it."""
+        until(f"{name} fails", STARTS_S, lambda: condition(self.jobset(name), "Failed") is not None)
+        line = jobset_line(self.jobset(name), None, self.pods(name), {}, None)
+        return with_failure(line, self.jobset(name), self.pods(name)).note
 
     def saved(self) -> int:
         """The newest checkpoint that is whole, by its step; -1 for none."""
@@ -196,3 +204,40 @@ def test_it_ends_where_an_undisturbed_one_does(stage: Stage) -> None:
     assert steady.complete
     assert disturbed.losses[-1] == pytest.approx(steady.losses[-1], rel=SAME)
     assert stage.saved() == STEPS
+
+
+def container_of(jobset: Any) -> Any:
+    (job,) = jobset["spec"]["replicatedJobs"]
+    return job["template"]["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_one_that_no_restart_helps_is_not_started_again(stage: Stage) -> None:
+    job = stage.job("mistaken")
+    made = multislice_jobset(job)
+    (chips,) = (entry for entry in container_of(made)["env"] if entry["name"] == "CHIPS_PER_HOST")
+    chips["value"] = str(2 * int(chips["value"]))
+    submit(stage.cluster, JOBSETS, made)
+    told = stage.fails("mistaken")
+    wanted = f"ended with 6: error: {job.devices} devices are here, {2 * job.devices} are expected"
+    assert wanted in told
+    assert stage.restarts("mistaken") == 0
+
+
+FAILS = """trap 'exit 143' TERM
+[ "$SLICE_INDEX$HOST_INDEX" = 11 ] && exit 3
+sleep 900 & wait
+"""
+
+
+def test_one_process_that_ends_so_takes_all_slices_with_it(stage: Stage) -> None:
+    made = multislice_jobset(stage.job("alone", slices=2))
+    container_of(made)["command"] = ["bash", "-c", FAILS]
+    submit(stage.cluster, JOBSETS, made)
+    assert "alone-slice-1-1" in (told := stage.fails("alone"))
+    assert "ended with 3" in told
+    until(
+        "the others are gone",
+        STARTS_S,
+        lambda: not [p for p in stage.pods("alone") if p["status"]["phase"] == "Running"],
+    )
+    assert stage.restarts("alone") == 0

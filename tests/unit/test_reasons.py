@@ -1,4 +1,4 @@
-"""Why a job waits: in numbers, and in the words of Google's autoscaler and of its refusals."""
+"""Why a job waits or has failed: in numbers, in the words of Google's autoscaler and of its refusals, and by exit codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from operations.reasons import free_chips, refusals_of, with_room, with_scale_up
+from operations.reasons import free_chips, refusals_of, with_failure, with_room, with_scale_up
 from operations.timeline import JobLine, merged, moment
 
 pytestmark = pytest.mark.unit
@@ -42,6 +42,38 @@ def test_the_autoscaler_says_why_there_are_no_nodes():
 
 def condition(kind: str, second: int, message: str) -> dict:
     return {"type": kind, "status": "True", "lastTransitionTime": at(second), "message": message}
+
+
+def ended_pod(name: str, second: int, code: int, message: str = "") -> dict:
+    end = {"exitCode": code, "finishedAt": at(second), **({"message": message} if message else {})}
+    return {"metadata": {"name": name}, "status": {"containerStatuses": [{"state": {"terminated": end}}]}}
+
+
+def test_a_failed_job_says_what_its_first_program_ended_with():
+    failed = {"status": {"conditions": [condition("Failed", 5, "applying the policy (first failed job: two-slice-0)")]}}
+    row_of_it = replace(row(1, 5), succeeded=False)
+    pods = [
+        ended_pod("two-slice-0-0", 4, 143),
+        ended_pod("two-slice-0-1", 4, 6, "Global device count: 4\nerror: 4 devices are here, 8 are expected\n"),
+        ended_pod("two-slice-0-2", 5, 8, "error: another process of this job is gone"),
+        {"metadata": {"name": "two-slice-1-0"}, "status": {"containerStatuses": [{"state": {"running": {}}}]}},
+    ]
+    words = "applying the policy (first failed job: two-slice-0)"
+    told = "two-slice-0-1 ended with 6: error: 4 devices are here, 8 are expected"
+    assert with_failure(row_of_it, failed, pods).note == f"{words}; {told}"
+    assert with_failure(row_of_it, failed, [ended_pod("a", 4, 1)]).note == f"{words}; a ended with 1"
+    assert with_failure(row_of_it, failed, []).note == words
+    for other in (row(1), row(1, 5)):
+        assert with_failure(other, failed, pods) == other
+
+
+def test_a_failed_ray_job_says_it_on_one_line_of_some_length():
+    failed = replace(row(1, 5), succeeded=False)
+    ray = {"status": {"jobStatus": "FAILED", "message": "Job failed,\nlast logs:\n" + "x" * 1000}}
+    note = with_failure(failed, ray, []).note
+    assert note.startswith("Job failed, last logs: xxx")
+    assert note.endswith("x...")
+    assert len(note) < 420
 
 
 def request(name: str, second: int, *conditions: dict) -> dict:

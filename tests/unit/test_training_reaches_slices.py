@@ -137,6 +137,48 @@ def test_a_process_that_ends_is_started_again_with_all_others_and_not_by_itself(
         assert pod["restartPolicy"] == "Never"
 
 
+IN_IMAGE = {"config": "tiny", "image": "registry.example/train:1.0.0", "code": "image"}
+
+
+@pytest.mark.parametrize("training", [{"config": "tiny"}, IN_IMAGE], ids=["our image", "a user's image"])
+def test_a_training_that_no_restart_helps_fails_at_once_and_no_other(training: dict[str, Any]) -> None:
+    plan = plan_with(workloads=[{"name": "train", "slices": 1, "training": training}])
+    spec = multislice_jobset(plan.jobs[0])["spec"]
+    (rule,) = spec["failurePolicy"]["rules"]
+    assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["PodFailurePolicy"])
+    assert spec["failurePolicy"]["maxRestarts"] == 4
+    job = spec["replicatedJobs"][0]["template"]["spec"]
+    disruption, codes = job["podFailurePolicy"]["rules"]
+    assert disruption == {"action": "Count", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    assert job["backoffLimit"] == 0, "what is counted fails the Job, and JobSet starts all again"
+    assert (codes["action"], codes["onExitCodes"]["operator"]) == ("FailJob", "In")
+    assert codes["onExitCodes"]["containerName"] == job["template"]["spec"]["containers"][0]["name"]
+    assert codes["onExitCodes"]["values"] == [2, 3, 4, 6, 7]
+
+
+def test_a_program_whose_exit_codes_mean_something_else_is_always_started_again() -> None:
+    spec = multislice_jobset(plan_with(workloads=[{"name": "count", "slices": 1, "program": "device-count"}]).jobs[0])[
+        "spec"
+    ]
+    assert spec["failurePolicy"] == {"maxRestarts": 4}
+    assert "podFailurePolicy" not in spec["replicatedJobs"][0]["template"]["spec"]
+
+
+def test_the_table_of_exit_codes_is_that_of_the_documentation() -> None:
+    table = re.findall(r"^    (\d+) +\S", failure.__doc__ or "", re.MULTILINE)
+    page = (
+        (Path(__file__).parents[2] / "docs" / "training.md")
+        .read_text()
+        .partition("## Exit codes")[2]
+        .partition("##")[0]
+    )
+    rows = re.findall(r"^\| (\d+) \| (yes|no|) ?\|", page, re.MULTILINE)
+    assert [code for code, _ in rows] == table
+    assert {int(code) for code, again in rows if again == "no"} == set(failure.FOR_GOOD)
+    stated = {value for value in vars(failure).values() if isinstance(value, int)}
+    assert {int(code) for code in table} == stated | {134}
+
+
 def test_a_job_of_one_host_has_nobody_to_meet() -> None:
     section = {**TUTORIAL["slices"][0], "topology": "2x2", "pools": ["a"]}
     plan = plan_with(slices=[section], workloads=[{"name": "alone", "slices": 1}])

@@ -11,6 +11,7 @@ has just made.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -23,13 +24,16 @@ import numpy as np
 import orbax.checkpoint as ocp
 from jax.experimental import multihost_utils
 
-from .failure import CHECKPOINTS, Failure
+from .failure import CHECKPOINTS, STORAGE, Failure
 from .options import Config
 from .progress import Record
 from .stored import Damaged, contents, fingerprints, identity, read_record, read_state
 from .training_step import State
 
 KEPT = 3
+NOT_FOR_US = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
+"""Errors of a folder that stay as they are until somebody changes its rights, its mount or its path. Others pass: a storage that does
+not answer, or is full."""
 REASON_BYTES = 300
 
 
@@ -50,7 +54,8 @@ def writable(folder: Path, process: int) -> None:
         probe.write_bytes(b"x")
         probe.unlink()
     except OSError as error:
-        raise Failure(CHECKPOINTS, f"the checkpoint folder {folder} cannot be written: {error.strerror}") from error
+        code = CHECKPOINTS if error.errno in NOT_FOR_US else STORAGE
+        raise Failure(code, f"the checkpoint folder {folder} cannot be written: {error.strerror}") from error
 
 
 class Checkpoints:
@@ -98,7 +103,7 @@ class Checkpoints:
         try:
             self._manager.save(step, args=contents(state, record, self._of), force=True)
         except (OSError, ValueError) as error:
-            raise Failure(CHECKPOINTS, f"a checkpoint in {self._folder} could not be written: {error}") from error
+            raise Failure(STORAGE, f"a checkpoint in {self._folder} could not be written: {error}") from error
 
     def finish(self) -> None:
         """Returns when the last save is valid, on all processes. Raises Failure as `save` does."""
@@ -106,7 +111,7 @@ class Checkpoints:
             self._manager.wait_until_finished()
             self._manager.close()
         except (OSError, ValueError) as error:
-            raise Failure(CHECKPOINTS, f"a checkpoint in {self._folder} could not be written: {error}") from error
+            raise Failure(STORAGE, f"a checkpoint in {self._folder} could not be written: {error}") from error
 
     def _read(self, step: int, layout: State) -> tuple[Found | None, str]:
         """The checkpoint of a step, or the reason why it is damaged; the same answer on every process."""

@@ -7,25 +7,37 @@
     4    a variable that the manifest sets is missing or makes no sense
     5    not all processes met within --initialization-seconds
     6    the platform or the number of devices is not what the slices were said to have
-    7    the checkpoint folder cannot be written or read, all in it is damaged, or it is of another configuration
+    7    the checkpoint folder is not one to write in, all in it is damaged, or it is of another configuration
     8    another process of the job is gone
-    134  the same, noticed by JAX's coordination service first: it ends the process (abort) with lines of its own
+    9    the chips did not start: JAX could not make its devices
+    10   a checkpoint could not be written: the storage failed
+    11   the packages could not be installed (of the start command, not of the program)
+    134  the same as 8, noticed by JAX's coordination service first: it ends the process (abort) with lines of its own
     143  SIGTERM: what was trained is saved (if there is a checkpoint folder), and the rest is for the next start
 
-Anything but 0 makes the pod fail, and JobSet start all pods again together, as long as its failure policy lets it.
+Anything but 0 makes the pod fail. At a code of FOR_GOOD the JobSet fails with it; at any other it starts all pods again together,
+as long as its failure policy lets it. This module imports nothing that a pod has and the stack has not: the manifest reads it.
 """
 
 from __future__ import annotations
 
 DONE = 0
 MISTAKE = 1
+FLAGS = 2
 PACKAGES = 3
 ENVIRONMENT = 4
 NOT_MET = 5
 DEVICES = 6
 CHECKPOINTS = 7
 PEER_GONE = 8
+CHIPS = 9
+STORAGE = 10
+INSTALLATION = 11
 STOPPED = 143
+
+FOR_GOOD = (FLAGS, PACKAGES, ENVIRONMENT, DEVICES, CHECKPOINTS)
+"""The same at each attempt, so that a restart only burns chips. What a moment may have caused (a chip that the process before has
+not let go yet, a bucket or a package index that does not answer) has other codes."""
 
 
 class Failure(Exception):

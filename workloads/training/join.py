@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import jax
 
-from .failure import DEVICES, NOT_MET, Failure
+from .failure import CHIPS, DEVICES, NOT_MET, Failure
 from .place import Place
 
 RETRY_SECONDS = 1.0
@@ -75,7 +75,7 @@ def check_devices(expected: int | None, platform: str | None) -> None:
     try:
         count, backend = jax.device_count(), jax.default_backend()
     except RuntimeError as error:
-        raise Failure(DEVICES, f"JAX has no devices: {error}") from error
+        raise Failure(CHIPS, f"JAX has no devices: {error}") from error
     print(f"Global device count: {count}", flush=True)
     if platform is not None and backend != platform:
         raise Failure(DEVICES, f"the platform is {backend}, not {platform}: JAX did not find the chips of this host")
