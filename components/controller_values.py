@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from settings import versions
+from settings.host_share import DISK
 from settings.model import KueueSection
 
 KUEUE_NAMESPACE = "kueue-system"
@@ -58,7 +59,9 @@ def kuberay_values(*, kubernetes_proxy: bool) -> dict[str, Any]:
     }
 
 
-def kueue_values(kueue: KueueSection, *, ray: bool, fair_sharing: bool = False) -> dict[str, Any]:
+def kueue_values(
+    kueue: KueueSection, *, ray: bool, fair_sharing: bool = False, autopilot: bool = False
+) -> dict[str, Any]:
     return {
         "controllerManager": {
             "replicas": 1,
@@ -75,7 +78,7 @@ def kueue_values(kueue: KueueSection, *, ray: bool, fair_sharing: bool = False) 
         },
         "managerConfig": {
             "controllerManagerConfigYaml": yaml.safe_dump(
-                kueue_configuration(kueue, ray=ray, fair_sharing=fair_sharing), sort_keys=True
+                kueue_configuration(kueue, ray=ray, fair_sharing=fair_sharing, autopilot=autopilot), sort_keys=True
             )
         },
     }
@@ -87,7 +90,9 @@ def feature_gates(kueue: KueueSection) -> dict[str, bool]:
     return dict(sorted({**kueue.feature_gates, **off}.items()))
 
 
-def kueue_configuration(kueue: KueueSection, *, ray: bool, fair_sharing: bool = False) -> dict[str, Any]:
+def kueue_configuration(
+    kueue: KueueSection, *, ray: bool, fair_sharing: bool = False, autopilot: bool = False
+) -> dict[str, Any]:
     """Kueue's configuration file. The chart takes it whole, so its defaults are repeated where it states them."""
     configuration: dict[str, Any] = {
         "apiVersion": versions.KUEUE_CONFIG_API,
@@ -112,6 +117,10 @@ def kueue_configuration(kueue: KueueSection, *, ray: bool, fair_sharing: bool = 
     if fair_sharing:
         # v1beta2 has no `enable`: the section is what switches it on. Both strategies, in the order of Kueue's own example.
         configuration["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+    if autopilot:
+        # Pods must ask for disk there (`settings.host_share`), and no queue gives it out: a job that asks for what its queue does not
+        # have waits for ever.
+        configuration["resources"] = {"excludeResourcePrefixes": [DISK]}
     if kueue.pods_ready.enabled:
         configuration["waitForPodsReady"] = {
             "timeout": kueue.pods_ready.timeout,

@@ -81,10 +81,11 @@ class Kueue(pulumi.ComponentResource):
         *,
         ray: bool,
         fair_sharing: bool,
+        autopilot: bool,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("tpu-platform:kueue:Kueue", name, None, opts)
-        values = kueue_values(kueue, ray=ray, fair_sharing=fair_sharing)
+        values = kueue_values(kueue, ray=ray, fair_sharing=fair_sharing, autopilot=autopilot)
         self.release = _release(self, "kueue", KUEUE, versions.KUEUE_VERSION, values, args)
         self.gate = WebhookGate(KUEUE, args.kubeconfig, seconds(args.timeouts.webhooks))
         self.register_outputs({"namespace": KUEUE_NAMESPACE, "version": versions.KUEUE_VERSION})

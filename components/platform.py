@@ -24,6 +24,7 @@ from components.teams import QueueFence, Team, TeamArgs
 from components.turn import Followed, Turn
 from settings.names import region_of, seconds
 from settings.plan import JobPlan, Plan, RayJobPlan
+from settings.shapes import is_autopilot
 from settings.sharing import shares_fairly
 from workloads.code import Code
 from workloads.multislice import MultisliceJob, MultisliceJobArgs
@@ -95,6 +96,7 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
         settings.kueue,
         ray=settings.ray.here,
         fair_sharing=shares_fairly(settings),
+        autopilot=is_autopilot(settings),
         opts=opts,
     )
     return Controllers(jobset, kueue)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from settings.accelerators import SliceShape
 from settings.capacity import CAPACITIES, Capacity
 from settings.faults import refuse_if_any
+from settings.host_share import HostShare, host_share
 from settings.job_flavors import Labels, choices
 from settings.model import Settings, SliceSection, WorkloadSection
 from settings.parse import parse
@@ -68,6 +69,8 @@ class JobPlan:
     sleep_seconds: int
     request_seconds: int | None
     """For how long nodes from queued provisioning are asked for; None where none may come so."""
+    share: HostShare | None
+    """What each pod asks for of its host beside the chips; None: nothing."""
     priority: PrioritySection | None = None
 
     @property
@@ -178,6 +181,7 @@ def _job(job: WorkloadSection, settings: Settings) -> JobPlan:
         training=training_plan(job, checkpoints_plan(settings)),
         sleep_seconds=job.sleep_seconds,
         request_seconds=request_seconds(sections),
+        share=host_share((certain_shape(section).machine for section in sections), settings),
         priority=priority_of(job, settings),
     )
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
 from settings.capacity import QUEUED_LABEL
+from settings.host_share import DISK
 from settings.job_rules import REPLICATED_JOB
 from settings.plan import JobPlan
+from settings.queue_plan import cores, memory
 from settings.team_model import PrioritySection
 from settings.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 from workloads.failures import CONTAINER, job_failure_policy, jobset_failure_policy
@@ -117,11 +119,21 @@ def _container(job: JobPlan) -> dict[str, Any]:
         "name": CONTAINER,
         **(training_container(job, job.training) if job.training is not None else _device_count(job)),
         "ports": [{"containerPort": port} for port in PORTS],
-        "resources": {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}},
+        "resources": _resources(job),
     }
     if job.privileged:
         container["securityContext"] = {"privileged": True}
     return container
+
+
+def _resources(job: JobPlan) -> dict[str, Any]:
+    """All chips of the host. What is asked for beside them has no limit: the node is the pod's."""
+    chips = {"limits": {TPU_RESOURCE: str(job.shape.machine.chips)}}
+    if job.share is None:
+        return chips
+    room = job.share.room
+    amounts = {"cpu": cores(room.millicores), "memory": memory(room.mib), DISK: memory(job.share.disk_mib)}
+    return {"requests": amounts, **chips}
 
 
 def _device_count(job: JobPlan) -> dict[str, Any]:

@@ -32,11 +32,15 @@ pytestmark = pytest.mark.golden
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    values = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
+def committed(stack: str) -> Plan:
+    values = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())["config"]
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return plan_from(config, ROOT)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return committed("dev")
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +121,11 @@ def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
     golden.check("multislice-image", multislice_jobset(replace(plan.jobs[0], training=training)))
 
 
+def test_jobset_on_autopilot(golden) -> None:
+    (job, *_) = committed("autopilot").jobs
+    golden.check("multislice-autopilot", multislice_jobset(job))
+
+
 def test_queues(plan: Plan, golden) -> None:
     for queue in plan.queues:
         checks = [flavor.check for flavor in queue.flavors if flavor.check is not None]
@@ -163,6 +172,7 @@ def test_controller_values(plan: Plan, golden) -> None:
     golden.check("kuberay-values", kuberay_values(kubernetes_proxy=False))
     golden.check("kueue-values", kueue_values(plan.settings.kueue, ray=True))
     golden.check("kueue-values-fair-sharing", kueue_values(plan.settings.kueue, ray=True, fair_sharing=True))
+    golden.check("kueue-values-autopilot", kueue_values(plan.settings.kueue, ray=True, autopilot=True))
 
 
 def test_kubeconfig(golden) -> None:

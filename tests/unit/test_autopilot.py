@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -45,11 +46,19 @@ def test_controllers_wait_for_the_cluster_itself(recorded) -> None:
     assert recording.needs(recording.named("jobset-release"), made)
 
 
-def test_jobs_are_the_same_in_both_modes_and_flavors_know_nodes_by_their_labels(recorded, tutorial) -> None:
+def without_requests(spec: dict[str, Any]) -> dict[str, Any]:
+    found = copy.deepcopy(spec)
+    (container,) = found["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    container["resources"].pop("requests", None)
+    return found
+
+
+def test_jobs_are_the_same_but_for_requests_and_flavors_know_nodes_by_their_labels(recorded, tutorial) -> None:
     recording = recorded(**autopilot())
     for job in TUTORIAL["workloads"]:
         name = f"{job['name']}-jobset"
-        assert recording.named(name).inputs["spec"] == tutorial.named(name).inputs["spec"]
+        on_autopilot, on_standard = (r.named(name).inputs["spec"] for r in (recording, tutorial))
+        assert without_requests(on_autopilot) == on_standard == without_requests(on_standard)
     flavor = recording.named("queue-vlp-24").inputs["spec"]
     assert flavor == {
         "nodeLabels": {
