@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
+from settings.host_share import DISK_MIB
 from settings.model import RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes
 from settings.queue_plan import DEFAULT_POOL
@@ -41,6 +42,8 @@ class RayJobPlan:
     """For how long nodes from queued provisioning are asked for; None where none may come so."""
     system_pool: str | None
     """The pool of the nodes for the head; None on Autopilot, where it has no name."""
+    disk_mib: int | None
+    """What head and workers ask for of their nodes' disks; None: nothing."""
     priority: PrioritySection | None = None
 
     @property
@@ -77,6 +80,7 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         training=training_plan(job, checkpoints_plan(settings)),
         request_seconds=request_seconds(sections),
         system_pool=None if is_autopilot(settings) else DEFAULT_POOL,
+        disk_mib=DISK_MIB if is_autopilot(settings) else None,
         priority=priority_of(job, settings),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from settings.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.host_share import DISK
 from settings.queue_plan import cores, memory
 from settings.ray_plan import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.system_pool import Room
@@ -121,7 +122,7 @@ def _cluster(job: RayJobPlan) -> dict[str, Any]:
 
 def _head(job: RayJobPlan) -> dict[str, Any]:
     ports = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
-    container = {**_container("ray-head", job, _resources(job.head)), "ports": ports}
+    container = {**_container("ray-head", job, _resources(job.head, _disk(job))), "ports": ports}
     return {
         **_beside_the_system(job),
         "containers": [container],
@@ -135,8 +136,8 @@ def _beside_the_system(job: RayJobPlan) -> dict[str, Any]:
 
 
 def _worker(job: RayJobPlan) -> dict[str, Any]:
-    chips = {TPU_RESOURCE: str(job.shape.machine.chips)}
-    container = _container("ray-worker", job, _resources(job.worker, chips))
+    further = {TPU_RESOURCE: str(job.shape.machine.chips), **_disk(job)}
+    container = _container("ray-worker", job, _resources(job.worker, further))
     pod: dict[str, Any] = {
         "nodeSelector": job.shape.node_labels,
         "tolerations": tolerations(queued=job.queued),
@@ -173,6 +174,11 @@ def _container(name: str, job: RayJobPlan, resources: dict[str, Any]) -> dict[st
         "resources": resources,
         "volumeMounts": [code_mount(code, volume) for volume, code in _code(job).items()],
     }
+
+
+def _disk(job: RayJobPlan) -> dict[str, str]:
+    """Ray installs the job's requirements on the nodes' disks."""
+    return {} if job.disk_mib is None else {DISK: memory(job.disk_mib)}
 
 
 def _resources(room: Room, further: dict[str, str] | None = None) -> dict[str, Any]:
