@@ -11,7 +11,8 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,22 @@ class Stage:
         nodes = {n["metadata"]["name"]: n["metadata"]["labels"][POOL_LABEL] for n in self.cluster.list("/api/v1/nodes")}
         return {nodes[pod["spec"]["nodeName"]] for pod in self.pods(name) if pod["spec"].get("nodeName") in nodes}
 
+    @contextmanager
+    def cordoned(self, pool: str) -> Iterator[None]:
+        """No pod comes to the nodes of a pool."""
+        nodes = [
+            n["metadata"]["name"] for n in self.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}")
+        ]
+        try:
+            self._cordon(nodes, True)
+            yield
+        finally:
+            self._cordon(nodes, False)
+
+    def _cordon(self, nodes: list[str], closed: bool) -> None:
+        for node in nodes:
+            self.cluster.call("PATCH", f"/api/v1/nodes/{node}", {"spec": {"unschedulable": closed}})
+
     def goes_on(self, before: int) -> int:
         """Waits until the job trains again, and beyond what was saved `before`; the step that it went on with."""
         until("it trains again", STARTS_S, lambda: bool(self.steps()))
@@ -183,11 +200,9 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     assert saved >= told, "it saved where it was stopped"
     urgent = 2 * stage.plan.jobs[0].shape.hosts
     until("the urgent one runs", STARTS_S, lambda: stage.running("urgent") == urgent)
-    for node in stage.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}"):
-        stage.cluster.call("PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": {"unschedulable": True}})
-    ended = f"{JOBSETS}/urgent"
-    until("the urgent one ends", ENDS_S, lambda: condition(stage.cluster.call("GET", ended), "Completed") is not None)
-    assert stage.goes_on(saved) == saved + 1
+    with stage.cordoned(pool):
+        until("the urgent one ends", ENDS_S, lambda: condition(stage.jobset("urgent"), "Completed") is not None)
+        assert stage.goes_on(saved) == saved + 1
     assert stage.pools() == {"nodepool1", "nodepool2"} - {pool}
 
 

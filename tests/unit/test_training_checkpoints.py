@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 
 from workloads.training import checkpoints
 from workloads.training.checkpoints import Checkpoints
-from workloads.training.failure import CHECKPOINTS, Failure
+from workloads.training.failure import CHECKPOINTS, FOR_GOOD, STORAGE, Failure
 from workloads.training.mesh import mesh_of
 from workloads.training.options import CONFIGS
 from workloads.training.progress import Record
@@ -183,6 +185,28 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:
     with pytest.raises(Failure, match=r"file/checkpoints cannot be written: Not a directory") as raised:
         checkpoints.writable(tmp_path / "file" / "checkpoints", 0)
     assert raised.value.code == CHECKPOINTS
+
+
+def test_a_storage_that_fails_for_now_is_no_end_for_good(tmp_path, monkeypatch) -> None:
+    def answerless(*_: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "write_bytes", answerless)
+    with pytest.raises(Failure, match=r"cannot be written: Input/output error") as raised:
+        checkpoints.writable(tmp_path, 0)
+    assert raised.value.code == STORAGE
+    assert STORAGE not in FOR_GOOD
+
+
+def test_a_folder_that_goes_while_it_is_written_to_is_a_failure_of_the_storage(tmp_path) -> None:
+    path = tmp_path / "checkpoints"
+    saved = Checkpoints(path, TINY, seed=0)
+    shutil.rmtree(path)
+    path.write_text("")
+    with pytest.raises(Failure, match=r"could not be written") as raised:  # noqa: PT012: which of the two notices is orbax's to say
+        saved.save(0, state_of(0), RECORD)
+        saved.finish()
+    assert raised.value.code == STORAGE
 
 
 def test_proving_that_a_folder_can_be_written_leaves_nothing(tmp_path) -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from settings.versions import TRAINING_CONFIGS, TRAINING_REQUIREMENTS
 from workloads.training import needs, stored
 from workloads.training.data import NOISE_ONE_IN, STRIDES, examples
-from workloads.training.failure import ENVIRONMENT, Failure
+from workloads.training.failure import CHIPS, DEVICES, ENVIRONMENT, FOR_GOOD, Failure
+from workloads.training.join import check_devices
 from workloads.training.options import CONFIGS, options_from
 from workloads.training.place import place_from, wanted_platform
 
@@ -169,3 +170,26 @@ def test_what_is_free_to_change_does_not_make_another_run() -> None:
 
 def test_every_harmless_name_is_a_field() -> None:
     assert set(stored.FREE_TO_CHANGE) <= {field.name for field in dataclasses.fields(CONFIGS["tiny"])}
+
+
+@pytest.mark.parametrize(
+    ("expected", "platform"), [(1000, "cpu"), (None, "tpu")], ids=["their number", "their platform"]
+)
+def test_devices_other_than_the_slices_are_an_end_for_good(expected: int | None, platform: str) -> None:
+    with pytest.raises(Failure) as raised:
+        check_devices(expected, platform)
+    assert raised.value.code == DEVICES
+    assert DEVICES in FOR_GOOD
+
+
+def test_chips_that_do_not_start_may_start_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX raises for a platform that is named and cannot be had, also when another process holds its chips."""
+
+    def held() -> int:
+        raise RuntimeError("Unable to initialize backend 'tpu': ABORTED: the TPU is in use")
+
+    monkeypatch.setattr(jax, "device_count", held)
+    with pytest.raises(Failure, match="the TPU is in use") as raised:
+        check_devices(4, "tpu")
+    assert raised.value.code == CHIPS
+    assert CHIPS not in FOR_GOOD
