@@ -42,7 +42,7 @@ def of_jobset(index: int, replicas: int, others: int = 0) -> dict[str, str]:
 
 @pytest.fixture
 def submit(demo: World) -> Submit:
-    """Submits a Job that is not kept; the variables of its containers, by container and name. An empty value is a source's."""
+    """Submits a Job that is not kept; the variables of its containers, by container and name: values, or where they come from."""
 
     def run(body: dict[str, Any]) -> dict[str, Any]:
         made = demo.kube.call("POST", JOBS, body)
@@ -88,9 +88,9 @@ def test_a_single_host_no_subdomain_or_no_index_and_the_job_is_left_as_it_is(sub
 
 
 def test_what_the_manifest_states_stays_and_only_containers_with_chips_get_more(submit: Submit) -> None:
-    own = [{"name": "MEGASCALE_NUM_SLICES", "value": "1"}, {"name": "MINE", "value": ""}]
+    own = [{"name": "MEGASCALE_NUM_SLICES", "value": "1"}, {"name": "MINE", "value": "mine"}]
     containers = [container("beside", chips=0), container(env=own), container("other")]
     found = submit(job("one", 2, containers, labels=of_jobset(1, 2)))
     assert found["beside"] == {}
-    assert (found["main"]["MEGASCALE_NUM_SLICES"], found["main"]["MINE"]) == ("1", "")
+    assert (found["main"]["MEGASCALE_NUM_SLICES"], found["main"]["MINE"]) == ("1", "mine")
     assert (found["main"]["MEGASCALE_SLICE_ID"], found["other"]["MEGASCALE_NUM_SLICES"]) == ("1", "2")
