@@ -1,4 +1,4 @@
-"""What GKE's own webhook puts into the containers with TPU chips of a Job whose pods are the hosts of a slice.
+"""What GKE's own webhook puts into the container with TPU chips of a Job whose pods are the hosts of a slice.
 
 What it does, on which conditions and to which values:
 
@@ -12,9 +12,9 @@ What it does, on which conditions and to which values:
   the JobSet>`, without a port: a script of AI-Hypercomputer/maxtext (experimental/weight_transfer) takes it apart.
 - What the manifest states itself stays (Pathways' workers state theirs).
 
-Not here, as nobody says what GKE does: a JobSet of one slice, or of jobs of several templates, MEGASCALE_PORT (libtpu has a default), and
-the addresses of the several processes of a TPU 7x host. Google's webhook is a program of its own; here the same rule is a
-MutatingAdmissionPolicy.
+Not here, as nobody says what GKE does: slices in a JobSet of one, or of jobs of several templates; MEGASCALE_PORT (libtpu has a default);
+pods with several containers that have chips, and TPU_PROCESS_ADDRESSES, which go together on TPU 7x. Google's webhook is a program of its
+own; here the same rule is a MutatingAdmissionPolicy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONDITIONS = {
     "indexed": "has(object.spec.completionMode) && object.spec.completionMode == 'Indexed'",
     "several-hosts": "object.spec.parallelism > 1",
     "named": f"has(object.metadata.name) && has({_POD}.subdomain) && {_POD}.subdomain != ''",
-    "chips": f"{_POD}.containers.exists(c, has(c.resources) && has(c.resources.limits) && 'google.com/tpu' in c.resources.limits)",
+    "chips": f"{_POD}.containers.exists_one(c, has(c.resources) && has(c.resources.limits) && 'google.com/tpu' in c.resources.limits)",
 }
 
 
@@ -46,7 +46,7 @@ _VARIABLES = {
     "has(variables.containers[i].resources.limits) && 'google.com/tpu' in variables.containers[i].resources.limits)",
     "hosts": "lists.range(int(object.spec.parallelism)).map(n, object.metadata.name + '-' + string(n) + '.' + "
     f"{_POD}.subdomain).join(',')",
-    "multislice": f"['replicatedjob-name', 'job-index', 'global-replicas', 'replicatedjob-replicas'].all(name, "
+    "multislice": "['jobset-name', 'replicatedjob-name', 'job-index', 'global-replicas', 'replicatedjob-replicas'].all(name, "
     "'jobset.sigs.k8s.io/' + name in variables.labels) && "
     f"{_label('replicatedjob-replicas')} != '1' && {_label('replicatedjob-replicas')} == {_label('global-replicas')}",
     "first": f"variables.multislice ? {_label('jobset-name')} + '-' + {_label('replicatedjob-name')} + '-0-0.' + "
@@ -72,7 +72,7 @@ def policy() -> Object:
 
 
 def _patches() -> str:
-    """A list of changes for each container with chips: first that it has variables at all, then each that it does not state."""
+    """A list of changes for the container with chips: first that it has variables at all, then each that it does not state."""
     source = (
         f"{_ENTRY}.valueFrom{{fieldRef: {_ENTRY}.valueFrom.fieldRef{{fieldPath: \"metadata.labels['{_INDEX}']\"}}}}"
     )

@@ -80,17 +80,18 @@ def test_nothing_is_said_of_slices_to_a_jobset_of_one_or_of_several_templates(su
         assert set(submit(job("one", 2, labels=labels))["main"]) == {"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES"}
 
 
-def test_a_single_host_no_subdomain_or_no_index_and_the_job_is_left_as_it_is(submit: Submit) -> None:
+def test_a_single_host_no_subdomain_no_index_or_several_processes_and_the_job_is_left_as_it_is(submit: Submit) -> None:
     plain = job("one", 2)
     plain["spec"]["completionMode"] = "NonIndexed"
-    for body in (job("one", 1), job("one", 2, subdomain=None), plain, job("one", 2, [container(chips=0)])):
+    several = job("one", 2, [container(chips=2), container("other", chips=2)])
+    chipless = job("one", 2, [container(chips=0)])
+    for body in (job("one", 1), job("one", 2, subdomain=None), plain, several, chipless):
         assert submit(body)["main"] == {}
 
 
-def test_what_the_manifest_states_stays_and_only_containers_with_chips_get_more(submit: Submit) -> None:
+def test_what_the_manifest_states_stays_and_only_the_container_with_chips_gets_more(submit: Submit) -> None:
     own = [{"name": "MEGASCALE_NUM_SLICES", "value": "1"}, {"name": "MINE", "value": "mine"}]
-    containers = [container("beside", chips=0), container(env=own), container("other")]
-    found = submit(job("one", 2, containers, labels=of_jobset(1, 2)))
+    found = submit(job("one", 2, [container("beside", chips=0), container(env=own)], labels=of_jobset(1, 2)))
     assert found["beside"] == {}
     assert (found["main"]["MEGASCALE_NUM_SLICES"], found["main"]["MINE"]) == ("1", "mine")
-    assert (found["main"]["MEGASCALE_SLICE_ID"], found["other"]["MEGASCALE_NUM_SLICES"]) == ("1", "2")
+    assert found["main"]["MEGASCALE_SLICE_ID"] == "1"
