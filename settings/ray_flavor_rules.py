@@ -25,12 +25,19 @@ def shape(job: RayJobSection, home: RayHome, settings: Settings) -> SliceShape:
 
 @rule
 def check(path: str, job: RayJobSection, home: RayHome, settings: Settings) -> Iterator[Fault]:
-    given = [section.flavor for section in home.sections(settings)]
-    giver = f"{home.noun} {home.local_queue}"
+    given, giver = _given(home, settings), f"{home.noun} {home.local_queue}"
     yield from one_key(path, job, f"of {giver}", given)
     yield from listed_once(path, job)
     yield from _of_its_queue(path, job, giver, given, settings)
     yield from _of_a_list(path, job, home, giver, given, settings)
+
+
+def _given(home: RayHome, settings: Settings) -> list[str]:
+    """What a queue gives out. Raises Unsound where that is nothing, or has a name that is unknown and may have meant any."""
+    names = home.owner.flavors if home.owner.flavors is not None else flavor_names(settings)
+    if not names or not set(names) <= set(flavor_names(settings)):
+        raise Unsound("flavors")
+    return [section.flavor for section in home.sections(settings)]
 
 
 @rule
@@ -39,8 +46,6 @@ def _of_its_queue(
 ) -> Iterator[Fault]:
     """A job gets what its queue gives out. A flavor that is not in `slices`, or that nobody gives out, is another fault."""
     known = flavor_names(settings)
-    if not set(given) <= set(known):
-        return
     everywhere = {flavor for team in settings.teams for flavor in team.flavors}
     everywhere |= {flavor for queue in settings.queues if queue.flavors is not None for flavor in queue.flavors}
     named = [(f"{path}.flavor", job.flavor)] if job.flavor is not None else []

@@ -62,6 +62,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("Ray job with a flavor of another queue", with_jobs({"flavor": "v6e"}, queues=APART), "ray.jobs[0].flavor", "a flavor of queue training: reserved, spot, small", "write reserved, or let queue training give out v6e"),
     ("Ray job with a flavor of another queue in a list", with_jobs({"flavors": ["reserved", "v5p"]}, queues=APART), "ray.jobs[0].flavors[1]", "a flavor of queue training", "let queue training give out v5p"),
     ("Ray job with a flavor that its team has no part of", with_jobs({"flavor": "spot", "team": "team-a"}, teams=[TEAM]), "ray.jobs[0].flavor", "a flavor of team team-a: v6e, v5p", "write v6e, or let team team-a give out spot"),
+    ("Ray job of a team whose flavor is unknown", with_jobs({"flavor": "v6e", "team": "team-a"}, teams=[{**TEAM, "flavors": {"v6": {"chips": 16}}}]), "teams[0].flavors.v6", "a flavor in slices", "call it v6e"),
+    ("Ray job of a queue without flavors", with_jobs({"flavors": ["v6e"]}, queues=[{**APART[0], "flavors": []}, {**APART[1], "flavors": QUEUES[0]["flavors"]}]), "queues[0].flavors", "at least one flavor", "write [reserved]"),
     ("Ray job with flavors in another order", of("dws", "v6e"), "ray.jobs[0].flavors", "the order in which queue training tries them: v6e, dws", "write [v6e, dws]"),
     ("Ray job on several generations", of("reserved", "spot", "v6e", "v5p"), "ray.jobs[0].flavors", "flavors of one shape, for which a Ray job's workers are made; these have reserved ct5lp-hightpu-4t 4x4, spot ct5lp-hightpu-4t 4x4, v6e ct6e-standard-4t 4x4", "remove v6e, v5p: what is different is another job"),
     ("Ray job on several topologies", of("reserved", "small"), "ray.jobs[0].flavors", "small ct5lp-hightpu-4t 2x4", "remove small"),
