@@ -13,6 +13,7 @@ from urllib3.exceptions import HTTPError
 from operations import given
 from operations.controllers import mend
 from operations.engine import Engine, OperationError, carried_out
+from operations.held import held
 from operations.kube import cluster_name, cluster_of
 from operations.recovery import recover
 from rehearsal import lifecycle, sandbox
@@ -41,7 +42,7 @@ def run(layout: Layout) -> int:
         # What a failed run or somebody else has removed already is no reason to fail. By itself and without a word: what the
         # engine says of a refresh is about its state, and nothing that the user has asked for.
         engine.run("refresh", "--yes", "--skip-preview", quiet=True)
-        engine.run("destroy", "--yes", "--skip-preview")
+        destroy(engine, resources)
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
     print("3/3  what is left", flush=True)
     found, before = given.present(layout), given.remembered(layout)
@@ -53,6 +54,17 @@ def run(layout: Layout) -> int:
     lifecycle.down(layout)
     kept = given.beyond(found, given.beyond(found, before))
     return report(given.beyond(found, before), processes(layout), kept)
+
+
+def destroy(engine: Engine, resources: Sequence[dict[str, Any]]) -> None:
+    """Raises OperationError, with what holds the objects that do not go."""
+    try:
+        engine.run("destroy", "--yes", "--skip-preview")
+    except OperationError as error:
+        cluster = cluster_of(engine.layout, resources)
+        lines = [f"\n    {line}" for line in (held(cluster) if cluster is not None else [])]
+        holding = f"\n  Being deleted, and what each waits for:{''.join(lines)}" if lines else ""
+        raise OperationError(f"{error}{holding}\n  `make down` goes on from here.") from error
 
 
 def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:

@@ -133,11 +133,14 @@ def own_pools(line: JobLine) -> bool:
     )
 
 
-def waited_for(line: JobLine, other: JobLine, slices: int) -> bool:
-    """Whether a job was admitted only when that many slices of the other one were done. Kueue does not wait for the end
-    of the whole job: it counts down the quota of a JobSet as its pods finish."""
-    if line.admitted is None or len(other.slice_ends) < slices:
+def waited_for(line: JobLine, other: JobLine, slices: int) -> bool | None:
+    """Whether a job was admitted only when that many slices of the other one were done; None where the other one's pods were gone
+    before anybody saw their ends. Kueue does not wait for the end of the whole job: it counts down the quota of a JobSet as its
+    pods finish."""
+    if line.admitted is None:
         return False
+    if len(other.slice_ends) < slices:
+        return None if other.finished is not None else False
     return line.admitted >= other.slice_ends[slices - 1]
 
 

@@ -212,6 +212,8 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
         kept["expected"] = before.expected
     if before.slices and len(before.slices) >= len(now.slices) and now.finished:
         kept["slices"] = before.slices
+    if len(before.slice_ends) > len(now.slice_ends) and now.finished:
+        kept["slice_ends"] = before.slice_ends  # the autoscaler takes idle nodes away, and their pods with them
     kept["refusals"] = tuple(dict.fromkeys((*before.refusals, *now.refusals)))
     return replace(now, **kept)
 

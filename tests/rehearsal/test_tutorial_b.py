@@ -34,6 +34,7 @@ SHRINKS_S = 60.0
 RAY, JOBSETS = f"/apis/{RAY_API}/namespaces/default/rayjobs", f"/apis/{JOBSET_API}/namespaces/default/jobsets"
 CLUSTERS = f"/apis/{RAY_API}/namespaces/default/rayclusters"
 WORKLOADS = f"/apis/{KUEUE_API}/namespaces/default/workloads"
+PODS = "/api/v1/namespaces/default/pods"
 REQUESTS = "/apis/autoscaling.x-k8s.io/v1/namespaces/default/provisioningrequests"
 
 
@@ -289,6 +290,7 @@ def test_kuberay_by_helm_runs_rays_jobs_too(standing: Platform) -> None:
 def test_down_leaves_nothing_while_a_request_waits_and_nodes_boot(checkout: Checkout, standing: Platform) -> None:
     """Two Ray jobs of the stack: the first one's nodes take their time, the second one's request is never answered."""
     google = standing.google
+    checkout.pulumi("up", "--yes", "--skip-preview")  # without jobs: the release of the test before goes (docs/ray.md)
     google("PUT", "/_rehearsal/capacity", {"times": {"boot_s": 100_000}})
     google("PUT", "/_rehearsal/faults", [{"fault": "dws-silent", "times": 1}])
     jobs = [{"name": "slow"}, {"name": "waiting", "after": ["slow"]}]
@@ -296,6 +298,10 @@ def test_down_leaves_nothing_while_a_request_waits_and_nodes_boot(checkout: Chec
     checkout.pulumi("up", "--yes", "--skip-preview")
     until("the request waits", ENDS_S, lambda: "Accepted" in _requests(standing))
     until("nodes boot", ENDS_S, lambda: _booting(standing))
+    (slow,) = standing.cluster.list(CLUSTERS)
+    own = f"ray.io/cluster={slow['metadata']['name']}"
+    until("a head and four workers", ENDS_S, lambda: len(standing.cluster.list(PODS, labelSelector=own)) == 5)
+    assert watched(STAYS_S / 4, lambda: len(standing.cluster.list(PODS, labelSelector=own)) == 5), "one operator runs"
     checkout.make("down")
     undo()
     assert sandbox.first_process(checkout.layout) is None

@@ -247,6 +247,19 @@ def test_what_the_cluster_forgets_is_kept():
     assert kept.finished == moment(at(40))
 
 
+def test_the_ends_of_slices_are_kept_when_their_nodes_are_taken_away():
+    three, two, one = as_promised()
+    one_left = replace(three, slice_ends=three.slice_ends[:1])
+    kept = merged(three, one_left)
+    assert kept.slice_ends == three.slice_ends and waited_for(two, kept, 2)
+    unseen = promises(tutorial_a(), [one_left, two, one])
+    assert [(promise.text, promise.held) for promise in unseen if promise.held is not True] == [
+        ("two waited until three had given back 2 of its slices", None)
+    ]
+    restarted = replace(three, finished=None, slice_ends=())
+    assert merged(three, restarted).slice_ends == (), "a restarted job's slices have not ended"
+
+
 def _bare_ray_job():
     return {"metadata": {"name": "ray-2"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [{"replicas": 1}]}}}
 
