@@ -100,7 +100,7 @@ def _unnamed_of(home: RayHome, entries: Entries, settings: Settings) -> Iterator
 @rule
 def not_queued(path: str, job: RayJobSection, home: RayHome, settings: Settings) -> Iterator[Fault]:
     """A job of several slices does without the queued flavors that have the quota for it."""
-    slices = max(job.slices, job.max_slices if job.max_slices is not None else 0)
+    slices = max(job.slices, job.max_slices) if job.elastic and job.max_slices is not None else job.slices
     chips, sections = slices * shape(job, home, settings).chips, ray_sections(job, home, settings)
     queued = [s.flavor for s in sections if is_queued(s) and home.most(s, settings) >= chips]
     others = [section.flavor for section in sections if not is_queued(section)]

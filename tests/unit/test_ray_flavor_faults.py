@@ -71,6 +71,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("worker of a Ray job larger than its flavor's hosts", of("v5p", worker={"memory": "500Gi"}), "ray.jobs[0].worker.memory", "a host of ct5p-hightpu-4t has left", "or less"),
     ("several slices of a Ray job on a queued flavor", two_pools_each({"flavors": ["v6e", "dws"], "slices": 2}), "ray.jobs[0].flavors", "without dws, which has quota for 2 slices and is queued", "`flavors: [v6e]`"),
     ("several slices of a Ray job of a shape that is queued too", two_pools_each({"flavor": "v6e", "slices": 2}), "ray.jobs[0].flavor", "without dws", "`flavors: [v6e]`"),
+    ("Ray job of a queued flavor that does not grow", of("dws", maxSlices=2), "ray.jobs[0].maxSlices", "only an elastic job grows", "add `elastic: true`"),
     ("Ray job that grows on a queued flavor", two_pools_each({"flavors": ["v6e", "dws"], "elastic": True, "maxSlices": 2}), "ray.jobs[0].flavors", "quota for 2 slices", "`flavors: [v6e]`"),
     ("Ray job of flavors that labels do not tell apart on Autopilot", on_autopilot("v6e"), "ray.jobs[0].flavors", "v6e-spot too, which queue training gives out", "add v6e-spot"),
 ]  # fmt: skip
