@@ -17,6 +17,7 @@ google = providers.google_provider(plan.settings)
 base = platform.foundation(plan, google)
 cluster = platform.cluster_on(plan, base, google)
 pools = platform.slice_pools(plan, base, cluster, google)
+monitoring = platform.monitoring_of(plan, base, cluster, google)
 
 kubernetes = providers.kubernetes_provider(cluster)
 controllers = platform.controllers_on(plan, cluster, kubernetes)
@@ -24,4 +25,4 @@ queues = platform.queues_over(plan, controllers, pools, kubernetes)
 checkpoints = platform.checkpoints_of(plan, base, cluster, google)
 platform.submit_jobs(plan, cluster, controllers, queues, checkpoints, kubernetes)
 
-export(stack_outputs(plan, cluster, pools))
+export(stack_outputs(plan, cluster, pools, monitoring))

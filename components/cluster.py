@@ -14,6 +14,7 @@ from components.node_identity import OAUTH_SCOPES, NodeIdentity
 from components.options import child
 from components.project import ProjectServices
 from settings.model import ClusterSection, Settings
+from settings.monitoring_model import MonitoringSection
 from settings.names import is_zone
 
 
@@ -82,6 +83,7 @@ class Cluster(pulumi.ComponentResource):
             deletion_protection=settings.deletion_protection,
             resource_labels=dict(settings.labels),
             addons_config=_addons(settings),
+            monitoring_config=_monitoring(settings.monitoring),
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{settings.project}.svc.id.goog"
             ),
@@ -197,6 +199,19 @@ def _cloud_storage_fuse(settings: Settings) -> container.ClusterAddonsConfigGcsF
     if not settings.checkpoints.wanted or settings.cluster.mode == "autopilot":
         return None
     return container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
+
+
+def _monitoring(section: MonitoringSection) -> container.ClusterMonitoringConfigArgs | None:
+    """What is not stated stays as GKE has it."""
+    if section.components is None and section.managed_prometheus is None:
+        return None
+    prometheus = container.ClusterMonitoringConfigManagedPrometheusArgs
+    return container.ClusterMonitoringConfigArgs(
+        enable_components=section.components,
+        managed_prometheus=prometheus(enabled=section.managed_prometheus)
+        if section.managed_prometheus is not None
+        else None,
+    )
 
 
 def must_mount_buckets(addons: Any, cluster: str) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pulumi
 
 from components.cluster import Cluster
+from components.monitoring import Monitoring
 from components.slice_pool import SlicePool
 from settings.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
 from settings.names import is_zone
@@ -16,7 +17,9 @@ from workloads.checkpoint_volume import checkpoint_address
 from workloads.training_pod import JOB_INDEX, POD_INDEX
 
 
-def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> dict[str, object]:
+def stack_outputs(
+    plan: Plan, cluster: Cluster, pools: Sequence[SlicePool], monitoring: Monitoring | None
+) -> dict[str, object]:
     """Outputs by name."""
     settings = plan.settings
     return {
@@ -44,6 +47,7 @@ def stack_outputs(plan: Plan, cluster: Cluster, pools: Sequence[SlicePool]) -> d
             for queue in plan.queues
         },
         "checkpoints": checkpoints_output(plan),
+        **({"dashboard": monitoring.address} if monitoring is not None else {}),
         "jobs": [*(job.name for job in plan.jobs), *(job.name for job in plan.ray_jobs)],
         "kubeconfig_command": cluster.name.apply(lambda name: kubeconfig_command(plan, name)),
         "watch_commands": watch_commands(plan),

@@ -14,6 +14,7 @@ from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
 from components.gate import WebhookGate
 from components.kubeconfig import kubeconfig_of
+from components.monitoring import Monitoring, MonitoringArgs
 from components.network import Network, NetworkArgs
 from components.node_identity import NodeIdentity, NodeIdentityArgs
 from components.priorities import Priorities, PrioritiesArgs
@@ -131,6 +132,14 @@ def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulum
         return None
     args = CheckpointsArgs(plan.checkpoints, plan.settings, plan.namespaces, base.services, cluster)
     return Checkpoints("checkpoints", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def monitoring_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Monitoring | None:
+    """The dashboard, where there is to be one."""
+    if not plan.settings.monitoring.dashboard:
+        return None
+    args = MonitoringArgs(plan, base.services, cluster)
+    return Monitoring("monitoring", args, pulumi.ResourceOptions(providers=[google]))
 
 
 def pod_files(

@@ -24,6 +24,7 @@ _BASE_PATHS = {
     # Its own default is v1beta1, for quotas. What it asks of services it asks of v1, but for operations, which follow this path.
     "SERVICE_USAGE": "v1/",
     "STORAGE": "storage/v1/",
+    "MONITORING": "",
     "IAM": "v1/",
     "IAM_BETA": "v1/",
     "RESOURCE_MANAGER": "v1/",
@@ -103,7 +104,7 @@ def gcloud(base: str, layout: Layout) -> dict[str, str]:
     """What makes Google's own `gcloud` talk to the REST server at `base`."""
     overrides = {
         "CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": "",
-        "STORAGE": "storage/v1/",
+        "STORAGE": "storage/v1/", "MONITORING": "",
     }  # fmt: skip
     return {
         **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{base}/{path}" for api, path in overrides.items()},

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from settings import versions
 from settings.capacity import CapacityKind
+from settings.monitoring_model import MonitoringSection
 from settings.names import (
     Cidr,
     CurrencyCode,
@@ -297,6 +298,7 @@ class Settings(Section):
     checkpoints: CheckpointsSection = CheckpointsSection()
     workloads: list[WorkloadSection] = Field(default_factory=list)
     ray: RaySection = RaySection()
+    monitoring: MonitoringSection = MonitoringSection()
     prices: PricesSection = PricesSection()
     charts: ChartsSection = ChartsSection()
     timeouts: TimeoutsSection = TimeoutsSection()

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rehearsal.gcp import compute, container, iam, projects, resource_manager, serviceusage, storage
+from rehearsal.gcp import compute, container, iam, monitoring, projects, resource_manager, serviceusage, storage
 from rehearsal.gcp.compute.kinds import KINDS
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
@@ -25,9 +25,9 @@ from rehearsal.gke import autoscaler, capacity, nodes, provisioning
 
 HANDLERS: dict[str, Handler] = {
     **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,
-    **storage.HANDLERS,
+    **storage.HANDLERS, **monitoring.HANDLERS,
 }  # fmt: skip
-NEEDED_API = {"container": "container.googleapis.com", "compute": "compute.googleapis.com", "iam": "iam.googleapis.com"}
+NEEDED_API = {api: f"{api}.googleapis.com" for api in ("container", "compute", "iam", "monitoring")}
 
 
 class Server:
@@ -151,6 +151,7 @@ class Server:
             *(f"compute-{kind.plural}" for kind in KINDS),
             iam.KIND,
             storage.KIND,
+            monitoring.KIND,
             "policies",
             "services",
         )
@@ -162,7 +163,7 @@ class Server:
         compute_kinds = [f"compute-{kind.plural}" for kind in KINDS]
         found: dict[str, Any] = {
             kind.removeprefix("compute-"): store.names(kind)
-            for kind in ("clusters", "pools", *compute_kinds, iam.KIND, storage.KIND)
+            for kind in ("clusters", "pools", *compute_kinds, iam.KIND, storage.KIND, monitoring.KIND)
         }
         found["iam bindings"] = [
             f"{name}: {b['role']}"

@@ -25,6 +25,7 @@ APIS = {
     "serviceusage": Api("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", "serviceUsageCustomEndpoint", "v1", "https://serviceusage.googleapis.com"),
     "iam": Api("GOOGLE_IAM_CUSTOM_ENDPOINT", "iamCustomEndpoint", "v1", "https://iam.googleapis.com"),
     "storage": Api("GOOGLE_STORAGE_CUSTOM_ENDPOINT", "storageCustomEndpoint", "storage/v1", "https://storage.googleapis.com"),
+    "monitoring": Api("GOOGLE_MONITORING_CUSTOM_ENDPOINT", "monitoringCustomEndpoint", "v1", "https://monitoring.googleapis.com"),
     "resourcemanager": Api(
         "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT", "resourceManagerCustomEndpoint", "v1", "https://cloudresourcemanager.googleapis.com"
     ),

@@ -123,6 +123,7 @@ def run_platform(plan: Plan) -> None:
     base = platform.foundation(plan, google)
     cluster = platform.cluster_on(plan, base, google)
     pools = platform.slice_pools(plan, base, cluster, google)
+    platform.monitoring_of(plan, base, cluster, google)
     kubernetes = providers.kubernetes_provider(cluster)
     controllers = platform.controllers_on(plan, cluster, kubernetes)
     queues = platform.queues_over(plan, controllers, pools, kubernetes)

@@ -21,6 +21,7 @@ APIS = (
     "cloudresourcemanager.v1",
     "cloudresourcemanager.v3",
     "storage.v1",
+    "monitoring.v1",
 )
 _SYSTEM = frozenset(
     f"${name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rehearsal.gcp_provider.kind import Kind
 from rehearsal.gcp_provider.resources.bucket import Bucket
 from rehearsal.gcp_provider.resources.cluster import Cluster
+from rehearsal.gcp_provider.resources.dashboard import Dashboard
 from rehearsal.gcp_provider.resources.firewall import Firewall
 from rehearsal.gcp_provider.resources.members import BucketMember, ProjectMember, ServiceAccountMember
 from rehearsal.gcp_provider.resources.network import Network
@@ -31,6 +32,7 @@ KINDS: dict[str, Kind] = {
         ProjectMember(),
         Bucket(),
         BucketMember(),
+        Dashboard(),
         Cluster(),
         NodePool(),
     )
