@@ -49,9 +49,11 @@ def _own_pools_text(line: JobLine) -> str:
 
 def _in_turn(plan: Plan, job: JobPlan) -> bool:
     """Whether a job's turn follows from its order and the quota alone: not where it can fall to another flavor, borrow or
-    be lent, evict or be evicted."""
+    be lent, evict or be evicted, or where Ray jobs take from the same flavor."""
     queue = queue_of(plan, job.queue, job.namespace)
-    return len(job.flavors) == 1 and queue.cohort is None and queue.preemption is None
+    rays = [other for other in plan.ray_jobs if (other.queue, other.namespace) == (job.queue, job.namespace)]
+    disputed = any(job.flavors[0] in other.flavors for other in rays)
+    return len(job.flavors) == 1 and queue.cohort is None and queue.preemption is None and not disputed
 
 
 def _flavor_of(plan: Plan, job: JobPlan) -> FlavorPlan:
@@ -214,20 +216,27 @@ def _with_chips(plan: Plan, job: RayJobPlan) -> list[FlavorPlan]:
 
 
 def expected_flavor(plan: Plan, job: RayJobPlan) -> FlavorPlan | None:
-    """The first flavor with room beside the jobs that this one was submitted after; None where the order of the jobs
-    leaves it open, where it has to wait, and where others may have lent chips of its queue or take them back."""
+    """The first of its flavors with room beside the jobs that this one was submitted after; None where the order of the jobs
+    leaves it open, where it has to wait, and where others may have lent chips of its queue or take them back. Jobs that are in no
+    order with it, multislice ones among them, leave it open if they may take from what it or an earlier one may get."""
     queue = queue_of(plan, job.queue, job.namespace)
     if queue.cohort is not None or queue.preemption is not None:
         return None
     peers = {j.name: j for j in plan.ray_jobs if (j.queue, j.namespace) == (job.queue, job.namespace)}
     earlier = _closure(job, peers)
     later = {name for name, peer in peers.items() if job.name in _closure(peer, peers)}
-    if set(peers) - earlier - later - {job.name}:
+    wanted = {flavor for name in {*earlier, job.name} for flavor in peers[name].flavors}
+    unordered = [peer for name, peer in peers.items() if name not in {*earlier, *later, job.name}]
+    multislice = [other for other in plan.jobs if (other.queue, other.namespace) == (job.queue, job.namespace)]
+    rivals: list[JobPlan | RayJobPlan] = [*unordered, *multislice]
+    if any(wanted & set(rival.flavors) for rival in rivals):
         return None
     left = {flavor.name: flavor.chips for flavor in _with_chips(plan, job)}
     for name in [*(n for n in peers if n in earlier), job.name]:
         need = peers[name].slices * peers[name].shape.chips
-        fitting = next((flavor for flavor, chips in left.items() if chips >= need), None)
+        fitting = next(
+            (flavor for flavor, chips in left.items() if chips >= need and flavor in peers[name].flavors), None
+        )
         if fitting is None:
             return None
         left[fitting] -= need

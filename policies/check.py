@@ -9,10 +9,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from policies.buckets import closed
 from policies.configuration import DEFAULT_FILE, Configuration, ConfigurationError, load, privileged_jobs
 from policies.model import Context, Finding, Level, Resource, ResourceRule, Rule
 from policies.rules import RULES
@@ -84,7 +85,8 @@ def report(preview: Mapping[str, Any], environment: str, configuration: Configur
     undecided: list[Violation] = []
     asked: list[str] = []
     for rule in RULES:
-        level, context = configuration.level(rule), configuration.context(rule, environment, privileged)
+        level = configuration.level(rule)
+        context = replace(configuration.context(rule, environment, privileged), closed_buckets=closed(resources))
         if level == "disabled" or (rule.production_only and not context.production):
             continue
         asked.append(rule.name)

@@ -28,6 +28,9 @@ class Context:
     """Names of jobs whose stack file says `privileged: true`."""
     labels: tuple[str, ...] = ()
     """Labels that a cluster must carry."""
+    closed_buckets: frozenset[str] = frozenset()
+    """Names of buckets that nobody can open to everybody, where all resources are at hand. A policy pack is asked about one at a
+    time and passes over what is not known: it is asked again during `up`."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ from decimal import Decimal
 
 from settings.accelerators import SliceShape
 from settings.capacity import CapacityKind
-from settings.job_flavors import choices
 from settings.model import PricesSection, SliceSection
 from settings.plan import JobPlan, Plan, PoolPlan, RayJobPlan
-from settings.ray_home import ray_home
 from settings.shapes import certain_shape, count_of, is_autopilot, max_run_seconds
 
 HOURS_A_DAY = 24
@@ -153,8 +151,5 @@ def _longest_hours(sections: Sequence[SliceSection]) -> Decimal | None:
 
 def _sections(job: JobPlan | RayJobPlan, plan: Plan) -> list[SliceSection]:
     """The slices that a job may run on."""
-    settings = plan.settings
-    if isinstance(job, JobPlan):
-        return choices(next(workload for workload in settings.workloads if workload.name == job.name), settings)[1]
-    home = ray_home(next(ray for ray in settings.ray.jobs if ray.name == job.name), settings)
-    return home.sections(settings) if home is not None else []
+    by_name = {section.flavor: section for section in plan.settings.slices}
+    return [by_name[flavor] for flavor in job.flavors]

@@ -8,7 +8,7 @@ from settings.accelerators import SliceShape
 from settings.copies import distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule
 from settings.job_flavors import common, named, selected
-from settings.model import Settings, SliceSection, WorkloadSection
+from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
 from settings.queue_plan import node_labels, queue_of_flavor, sections_of
 from settings.queue_rules import flavor_names
 from settings.shapes import shape_of, sound_shape
@@ -20,11 +20,10 @@ Places = list[tuple[int, SliceSection]]
 @rule
 def check(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     yield from _stated(path, job, settings)
-    yield from _listed(path, job)
+    yield from listed_once(path, job)
     yield from _of_one_queue(path, job, settings)
-    yield from _in_turn(path, job, settings)
+    yield from _as_the_queue_has_them(path, job, settings)
     yield from _alike(path, job, settings)
-    yield from _told_apart(path, job, settings)
 
 
 def sections(job: WorkloadSection, settings: Settings) -> Places:
@@ -47,18 +46,25 @@ def _stated(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fau
         if job.flavor is None and len(distinct(settings.slices)) > 1:
             wanted = f"one of the flavors in slices: {', '.join(known)}"
             yield Fault(f"{path}.flavor", MISSING, wanted, f"write {known[0]}")
-    elif job.flavor is not None:
+    else:
+        yield from one_key(path, job, "in slices", known)
+
+
+@rule
+def one_key(path: str, job: WorkloadSection | RayJobSection, where: str, known: Sequence[str]) -> Iterator[Fault]:
+    """`flavors` stands in place of `flavor`, and lists something."""
+    if job.flavors is not None and job.flavor is not None:
         wanted = "nothing beside `flavors`, which lists all that will do"
         yield Fault(
             f"{path}.flavor", job.flavor, wanted, "remove the key, or remove `flavors` if all of its shape will do"
         )
-    elif not job.flavors:
-        wanted = f"at least one of the flavors in slices: {', '.join(known)}"
+    elif job.flavors == []:
+        wanted = f"at least one of the flavors {where}: {', '.join(known)}"
         yield Fault(f"{path}.flavors", [], wanted, f"write [{known[0]}], or write `flavor` in its place")
 
 
 @rule
-def _listed(path: str, job: WorkloadSection) -> Iterator[Fault]:
+def listed_once(path: str, job: WorkloadSection | RayJobSection) -> Iterator[Fault]:
     names = job.flavors if job.flavors is not None else []
     yield from duplicates([(f"{path}.flavors[{j}]", name) for j, name in enumerate(names)], "flavor", "remove it")
 
@@ -105,8 +111,14 @@ def _of_one_queue(path: str, job: WorkloadSection, settings: Settings) -> Iterat
 
 
 @rule
-def _in_turn(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+def _as_the_queue_has_them(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
     giver, given, wanted = _others(job, settings)
+    yield from in_turn(path, giver, given, wanted)
+    yield from told_apart(path, giver, given, wanted, settings)
+
+
+@rule
+def in_turn(path: str, giver: str, given: list[str], wanted: list[str]) -> Iterator[Fault]:
     order = [name for name in given if name in wanted]
     if len(order) == len(wanted) and order != wanted:
         why = f"the order in which {giver} tries them: {', '.join(order)}"
@@ -162,10 +174,9 @@ def _twin(shape: SliceShape, other: SliceShape) -> str | None:
 
 
 @rule
-def _told_apart(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Fault]:
+def told_apart(path: str, giver: str, given: list[str], wanted: list[str], settings: Settings) -> Iterator[Fault]:
     """What a pod selects by labels cannot leave out a flavor that has all labels of a listed one and more. Only Autopilot has
     such: what is spot there is marked, and what is not is not."""
-    giver, given, wanted = _others(job, settings)
     labels = {s.flavor: tuple(node_labels(s, settings).items()) for s in settings.slices if shape_of(s) is not None}
     if not set(given) <= set(labels):
         return

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from settings import flavor_rules
-from settings.accelerators import MachineType
 from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
 from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
@@ -96,10 +95,10 @@ def _slices_of_any(path: str, job: WorkloadSection, found: flavor_rules.Places, 
     """A job has all its slices from one flavor, whichever of them it gets."""
     most = {s.flavor: min(slices_of(s), _most(job, s, settings) // sound_shape(s).chips) for _, s in found}
     queued = [section.flavor for _, section in found if is_queued(section)]
-    single = [_machine(section).generation for _, section in found if not _machine(section).multislice]
+    alone = [why for _, section in found if (why := _only_alone(section)) is not None]
     best = max(most.values())
-    if job.slices > 1 and single:
-        yield Fault(f"{path}.slices", job.slices, f"1: {single[0]} has no multislice", "write 1")
+    if job.slices > 1 and alone:
+        yield Fault(f"{path}.slices", job.slices, f"1: {alone[0]}", "write 1")
     elif job.slices > 1 and queued:
         wanted = f"1: {queued[0]} is queued, and GKE serves a ProvisioningRequest from one pool, which is one slice"
         yield Fault(f"{path}.slices", job.slices, wanted, f"write 1, or take {queued[0]} out of its flavors")
@@ -141,8 +140,8 @@ def _slices_of_one(
         yield Fault(
             f"{path}.slices", job.slices, f"at most {count}: slices[{index}] {has}", f"write {count}, or {more}"
         )
-    elif job.slices > 1 and not _machine(section).multislice:
-        yield Fault(f"{path}.slices", job.slices, f"1: {_machine(section).generation} has no multislice", "write 1")
+    elif job.slices > 1 and (why := _only_alone(section)) is not None:
+        yield Fault(f"{path}.slices", job.slices, f"1: {why}", "write 1")
     elif job.slices > 1 and is_queued(section):
         wanted = f"1: slices[{index}] is queued, and GKE serves a ProvisioningRequest from one pool, which is one slice"
         yield Fault(f"{path}.slices", job.slices, wanted, f"write 1, or slices[{index}].capacity: flex-start")
@@ -170,11 +169,16 @@ def _share(path: str, job: WorkloadSection, section: SliceSection, settings: Set
     yield Fault(f"{path}.slices", job.slices, wanted, remedy)
 
 
-def _machine(section: SliceSection) -> MachineType:
+def _only_alone(section: SliceSection) -> str | None:
+    """Why slices like these cannot train together, or None if they can (Google's page "Deploy TPU Multislices in GKE")."""
     machine = machine_of(section)
     if machine is None:
         raise Unsound("machine_type")
-    return machine
+    if not machine.multislice:
+        return f"{machine.generation} has no multislice"
+    if sound_shape(section).hosts == 1:
+        return f"a slice of {section.flavor} is one host, and GKE joins only slices of several hosts"
+    return None
 
 
 @rule

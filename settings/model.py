@@ -187,6 +187,11 @@ class RayJobSection(Section):
     """The local queue; may be left out where only one has a cpu flavor."""
     team: str | None = None
     """In whose namespace and queue, instead of `queue`."""
+    flavor: str | None = None
+    """Which kind of slice: any flavor of its shape in the queue will do. May be left out where the queue's are all of one."""
+    flavors: list[str] | None = None
+    """In place of `flavor`, the flavors that will do and no others, in the order in which their queue tries them. They are of one
+    shape: Ray knows a slice by its generation and topology."""
     priority: str | None = None
     """One of `priorities`."""
     slices: int = Field(default=1, ge=1, le=256)

@@ -125,10 +125,11 @@ def unknown_flavors(settings: Settings) -> Iterator[Fault]:
     named = [
         (f"{path}[{j}]", name) for path, names in lists for j, name in enumerate(names if names is not None else [])
     ]
-    jobs = places("workloads[{}].flavor", enumerate(settings.workloads), "flavor")
-    named += [(path, name) for path, name in jobs if name is not None]
-    several = places("workloads[{}].flavors", enumerate(settings.workloads), "flavors")
-    named += [(f"{path}[{j}]", name) for path, names in several if names is not None for j, name in enumerate(names)]
+    for path, jobs in (("workloads[{}]", settings.workloads), ("ray.jobs[{}]", settings.ray.jobs)):
+        single = places(f"{path}.flavor", enumerate(jobs), "flavor")
+        named += [(place, name) for place, name in single if name is not None]
+        several = places(f"{path}.flavors", enumerate(jobs), "flavors")
+        named += [(f"{at}[{j}]", name) for at, names in several if names is not None for j, name in enumerate(names)]
     maps = [
         *places("queues[{}].limits", queues, "limits"),
         *places("teams[{}].flavors", distinct(settings.teams), "flavors"),

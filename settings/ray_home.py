@@ -9,6 +9,7 @@ from settings.copies import distinct
 from settings.faults import Unsound
 from settings.model import QueueSection, RayJobSection, Settings, SliceSection
 from settings.queue_plan import sections_of
+from settings.shapes import sound_shape
 from settings.sharing import TEAMS, most_of_queue, most_of_team
 from settings.system_pool import Room
 from settings.system_quota import cpu_part
@@ -65,6 +66,21 @@ class RayHome:
         alike = [home for home in homes(settings) if home.cohort == self.cohort and home.owner.cpu is not None]
         rooms = [cpu_part(home.cpu, settings) for home in alike]
         return Room(sum(room.millicores for room in rooms), sum(room.mib for room in rooms))
+
+
+def ray_sections(job: RayJobSection, home: RayHome, settings: Settings) -> list[SliceSection]:
+    """The slices that a job may run on, in the order in which Kueue tries them: those that it lists, all of the shape of the one
+    that it names, or all that its queue gives out. Raises Unsound while what it names is not a choice among those."""
+    there = home.sections(settings)
+    if job.flavors is None and job.flavor is None:
+        return there
+    names = job.flavors if job.flavors is not None else [job.flavor]
+    named = [section for section in there if section.flavor in names]
+    if not names or len(named) != len(names) or (job.flavor is not None and job.flavors is not None):
+        raise Unsound("flavors")
+    if job.flavors is not None:
+        return named
+    return [section for section in there if sound_shape(section) == sound_shape(named[0])]
 
 
 def homes(settings: Settings) -> Iterator[RayHome]:

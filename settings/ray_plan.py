@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from settings.accelerators import SliceShape
 from settings.host_share import DISK_MIB
+from settings.job_flavors import Labels
 from settings.model import RayJobSection, Settings, WorkloadSection
 from settings.names import mebibytes
-from settings.queue_plan import DEFAULT_POOL
-from settings.ray_home import ray_home
+from settings.queue_plan import DEFAULT_POOL, node_labels
+from settings.ray_home import ray_home, ray_sections
 from settings.shapes import certain_shape, is_autopilot, request_seconds
 from settings.system_pool import Room
 from settings.team_model import PrioritySection
@@ -27,6 +28,10 @@ class RayJobPlan:
     namespace: str
     queue: str
     shape: SliceShape
+    flavors: tuple[str, ...]
+    """What it may get, in the order in which Kueue tries it."""
+    labels: tuple[Labels, ...]
+    """What its workers select nodes by: all labels of any of these."""
     slices: int
     max_slices: int
     elastic: bool
@@ -62,12 +67,16 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
     home = ray_home(job, settings)
     if home is None:
         raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
-    sections = home.sections(settings)
+    sections = ray_sections(job, home, settings)
+    shape = certain_shape(sections[0])
+    listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return RayJobPlan(
         name=job.name,
         namespace=home.namespace,
         queue=home.local_queue,
-        shape=certain_shape(sections[0]),
+        shape=shape,
+        flavors=tuple(section.flavor for section in sections),
+        labels=listed if job.flavors is not None else (tuple(shape.node_labels.items()),),
         slices=job.slices,
         max_slices=max_slices(job),
         elastic=job.elastic,

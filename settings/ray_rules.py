@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from settings.accelerators import SliceShape
+from settings import ray_flavor_rules
 from settings.copies import copies, distinct, once, places
-from settings.faults import Described, Fault, Unsound, duplicates, listed, rule, unknown_names
+from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
 from settings.job_rules import after_once
 from settings.model import ELASTIC_JOBS, RayJobSection, Settings
 from settings.names import mebibytes
-from settings.ray_home import RayHome, homes, ray_home
-from settings.shapes import slices_of, sound_shape
+from settings.ray_home import RayHome, ray_home, ray_sections
+from settings.shapes import slices_of
 from settings.system_pool import Room, node_room
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
@@ -32,14 +32,13 @@ def check(settings: Settings) -> Iterator[Fault]:
     yield from _other_names(entries, settings)
     yield from _after(entries)
     yield from _gate(entries, settings)
-    yield from _one_shape(entries, settings)
+    yield from ray_flavor_rules.unnamed(entries, settings)
     for index, job in entries:
         path = f"ray.jobs[{index}]"
         yield from after_once(path, job)
         yield from _requirements(path, job)
         yield from _elastic(path, job)
-        yield from _worker(path, job, settings)
-        yield from _slices(path, job, settings)
+        yield from _flavors(path, job, settings)
 
 
 def home_of(job: RayJobSection, settings: Settings) -> RayHome:
@@ -107,42 +106,18 @@ def _elastic(path: str, job: RayJobSection) -> Iterator[Fault]:
 
 
 @rule
-def _one_shape(entries: Entries, settings: Settings) -> Iterator[Fault]:
-    """The workers of a Ray job are made for one shape, whichever flavor it gets."""
-    for home in homes(settings):
-        yield from _one_shape_of(home, entries, settings)
-
-
-@rule
-def _one_shape_of(home: RayHome, entries: Entries, settings: Settings) -> Iterator[Fault]:
-    jobs = [job.name for _, job in entries if ray_home(job, settings) == home]
-    shapes = _shapes(home, settings)
-    if not jobs or len(shapes) < 2 or home.owner.cpu is None:
-        return
-    shown = ", ".join(f"{shape.machine.name} {shape.topology}" for shape in shapes)
-    wanted = f"flavors of one shape, for which the workers of {listed(jobs)} are made; these have {shown}"
-    got = Described("all flavors") if home.owner.flavors is None else list(home.owner.flavors)
-    yield Fault(f"{home.path}.flavors", got, wanted, f"give the other shapes a {home.noun} of their own")
-
-
-def _shapes(home: RayHome, settings: Settings) -> list[SliceShape]:
-    return list(dict.fromkeys(sound_shape(section) for section in home.sections(settings)))
-
-
-def _shape(home: RayHome, settings: Settings) -> SliceShape:
-    shapes = _shapes(home, settings)
-    if len(shapes) != 1:
-        raise Unsound("topology")
-    return shapes[0]
-
-
-@rule
-def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
+def _flavors(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
     home = home_of(job, settings)
-    chips = _shape(home, settings).chips
+    yield from ray_flavor_rules.check(path, job, home, settings)
+    yield from _worker(path, job, home, settings)
+    yield from _slices(path, job, home, settings)
+
+
+@rule
+def _slices(path: str, job: RayJobSection, home: RayHome, settings: Settings) -> Iterator[Fault]:
+    shape, sections = ray_flavor_rules.shape(job, home, settings), ray_sections(job, home, settings)
     most = {
-        section.flavor: min(slices_of(section), home.most(section, settings) // chips)
-        for section in home.sections(settings)
+        section.flavor: min(slices_of(section), home.most(section, settings) // shape.chips) for section in sections
     }
     best = max(most.values())
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
@@ -152,11 +127,13 @@ def _slices(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault
         yield Fault(f"{path}.slices", job.slices, wanted, remedy)
     elif job.elastic and job.max_slices is not None and job.max_slices > best:
         yield Fault(f"{path}.maxSlices", job.max_slices, wanted, remedy)
+    else:
+        yield from ray_flavor_rules.not_queued(path, job, home, settings)
 
 
 @rule
-def _worker(path: str, job: RayJobSection, settings: Settings) -> Iterator[Fault]:
-    machine = _shape(home_of(job, settings), settings).machine
+def _worker(path: str, job: RayJobSection, home: RayHome, settings: Settings) -> Iterator[Fault]:
+    machine = ray_flavor_rules.shape(job, home, settings).machine
     left = node_room(Room(machine.vcpus * 1000, machine.memory_gb * 1024))
     has = f"what a host of {machine.name} has left"
     cpu, memory = vars(job.worker).get("cpu"), vars(job.worker).get("memory")

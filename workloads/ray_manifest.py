@@ -18,6 +18,7 @@ from settings.versions import RAY_API
 from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
 from workloads.code import FOLDER, VOLUME, Code, code_mount, code_of, code_volume
 from workloads.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
+from workloads.selection import selection
 from workloads.training_pod import training_code, training_flags
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
@@ -139,7 +140,7 @@ def _worker(job: RayJobPlan) -> dict[str, Any]:
     further = {TPU_RESOURCE: str(job.shape.machine.chips), **_disk(job)}
     container = _container("ray-worker", job, _resources(job.worker, further))
     pod: dict[str, Any] = {
-        "nodeSelector": job.shape.node_labels,
+        **selection(job.labels),
         "tolerations": tolerations(queued=job.queued),
         "containers": [container],
         "volumes": [code_volume(code, volume) for volume, code in _code(job).items()],

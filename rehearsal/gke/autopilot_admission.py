@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rehearsal.gcp.core import Object
-from rehearsal.gke.builtin import REJECTED, enforce
+from rehearsal.gke.builtin import REJECTED
+from rehearsal.gke.policies import enforce
 from rehearsal.kubeapi import KubeApi
 
 _NAME = "autopilot-constraints.gke.io"

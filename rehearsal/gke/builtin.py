@@ -1,4 +1,4 @@
-"""What GKE puts into every cluster: the definition of ProvisioningRequests, and its own rule about them.
+"""What GKE puts into every cluster: the definition of ProvisioningRequests, its own rule about them, and what Jobs on TPUs get.
 
 GKE Warden refuses a request with more than one pod set when it is created (ray-project/ray #57839). Warden is a webhook of Google's; here
 the same rule is a ValidatingAdmissionPolicy, so the refusal names that instead of the webhook, with the same text after it.
@@ -13,6 +13,8 @@ from kubernetes import client
 from urllib3.exceptions import HTTPError
 
 from rehearsal.gcp.core import Object
+from rehearsal.gke import tpu_jobs
+from rehearsal.gke.policies import GROUP, enforce, ensure
 from rehearsal.gke.requests import CLASS
 from rehearsal.kubeapi import KubeApi
 
@@ -21,7 +23,6 @@ _RULE = "the queued provisioning feature currently supports only single PodSet p
 REJECTED = "GKE Warden rejected the request because it violates one or more constraints. Violations details: "
 """How every refusal of Warden begins. Warden has a line break in it, which a policy's message cannot have."""
 _REFUSAL = f'{REJECTED}{{"[denied by provisioning-request-cr-validation]":["{_RULE}"]}}'
-ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
 def install(kubeconfig: Path, definitions: Path) -> bool:
@@ -31,6 +32,7 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
         for path in sorted(definitions.glob("*/*.yaml")):
             ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text()))
         enforce(api, _policy())
+        enforce(api, tpu_jobs.policy())
     except client.ApiException as error:
         if error.status < 500 and error.status != 429:
             raise
@@ -40,32 +42,10 @@ def install(kubeconfig: Path, definitions: Path) -> bool:
     return True
 
 
-def enforce(api: KubeApi, policy: Object) -> None:
-    """Brings an admission policy into force, with a binding of its name that denies what it refuses."""
-    name = policy["metadata"]["name"]
-    binding = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name},
-        "spec": {"policyName": name, "validationActions": ["Deny"]},
-    }
-    ensure(api, f"{ADMISSION}/validatingadmissionpolicies", policy)
-    ensure(api, f"{ADMISSION}/validatingadmissionpolicybindings", binding)
-
-
-def ensure(api: KubeApi, path: str, wanted: Object) -> None:
-    """Brings one object of the collection at `path` to what it should be."""
-    name = wanted["metadata"]["name"]
-    if api.get(f"{path}/{name}") is None:
-        api.call("POST", path, wanted)
-    else:
-        api.call("PATCH", f"{path}/{name}", wanted)
-
-
 def _policy() -> Object:
     rule = {"apiGroups": ["autoscaling.x-k8s.io"], "apiVersions": ["*"], "operations": ["CREATE"]}
     return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
+        "apiVersion": GROUP,
         "kind": "ValidatingAdmissionPolicy",
         "metadata": {"name": _NAME},
         "spec": {

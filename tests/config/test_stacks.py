@@ -34,8 +34,13 @@ def values_of(path: Path) -> dict[str, Any]:
 
 
 def plan_of(path: Path, folder: Path) -> Plan:
-    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values_of(path).items()}
-    return plan_from(config, folder)
+    return planned(values_of(path), folder)
+
+
+def planned(values: dict[str, Any], folder: Path) -> Plan:
+    return plan_from(
+        {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}, folder
+    )
 
 
 @pytest.fixture
@@ -174,6 +179,17 @@ def test_a_job_of_production_is_the_same_job_on_every_plan_and_generation(checko
         shapes = [flavor.shape for flavor in queue.flavors if flavor.shape is not None]
         assert len({(shape.hosts, shape.machine.chips, shape.machine.devices_per_chip) for shape in shapes}) == 1
         assert {shape.machine.generation for shape in shapes} == {"v6e", "v5p"}
+
+
+@pytest.mark.parametrize("flavor", ["reserved", "dws", "spare", "v5p"])
+def test_a_ray_job_of_production_runs_on_the_plan_and_generation_that_it_lists(flavor: str, checkout: Path) -> None:
+    values = values_of(ROOT / "Pulumi.prod.yaml")
+    values["tpu-platform:teams"][0]["cpu"] = {}
+    values["tpu-platform:ray"]["jobs"] = [{"name": "a-job", "team": "research", "flavors": [flavor]}]
+    (job,) = planned(values, checkout).ray_jobs
+    (section,) = (each for each in values["tpu-platform:slices"] if each["flavor"] == flavor)
+    assert (job.queue, job.flavors, job.shape.topology) == ("research", (flavor,), section["topology"])
+    assert job.queued == (section["capacity"] == "queued")
 
 
 def test_the_teams_of_production_own_all_its_chips_of_every_plan_between_them(checkout: Path) -> None:

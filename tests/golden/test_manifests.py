@@ -163,6 +163,13 @@ def test_ray_jobs_of_the_tutorial(plan: Plan, golden) -> None:
         golden.check(job.name, ray_job(job))
 
 
+def test_ray_job_that_lists_flavors(plan: Plan, golden) -> None:
+    """The shape is a node selector, where GKE's webhook for its workers reads it; a term each says in what the flavors differ."""
+    queue = next(queue for queue in plan.queues if queue.local_queue == plan.ray_jobs[0].queue)
+    labels = tuple(flavor.labels for flavor in queue.flavors if flavor.shape is not None)
+    golden.check("rayjob-flavors", ray_job(replace(plan.ray_jobs[0], labels=labels)))
+
+
 def test_elastic_ray_job(plan: Plan, golden) -> None:
     golden.check("rayjob-elastic", ray_job(replace(plan.ray_jobs[0], elastic=True, max_slices=2)))
 

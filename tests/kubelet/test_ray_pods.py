@@ -10,18 +10,15 @@ import pytest
 
 from rehearsal import images, python_home
 from rehearsal.images import PODS, default_table
-from rehearsal.kubelet import table, tpu
+from rehearsal.kubelet import table
 from rehearsal.kubelet.room import Room
 from rehearsal.layout import Layout
 from settings.versions import RAY_IMAGE, RAY_REQUIREMENTS
-from tests.kubelet import pods
 
 pytestmark = pytest.mark.unit
 
 LAYOUT = Layout.default()
 WHERE = "import sys, sysconfig; print(sys.prefix, sys.base_prefix, sysconfig.get_path('purelib'))"
-V6E = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
-CHIPS = pods.container(resources={"limits": {"google.com/tpu": "4"}})
 
 
 def pod(uid: str, workload: str | None = None, **labels: str) -> dict[str, Any]:
@@ -46,26 +43,6 @@ def test_rays_image_has_what_jobs_ask_for_so_that_nothing_is_fetched() -> None:
     release = RAY_IMAGE.partition(":")[2].partition("-")[0]
     for requirement in (f"ray=={release}", *RAY_REQUIREMENTS):
         assert f"\n{requirement.replace('[tpu]', '')} \\\n" in f"\n{pinned}".replace("[default,train]", "")
-
-
-@pytest.mark.parametrize(
-    ("accelerator", "topology", "type_"),
-    [
-        ("tpu-v6e-slice", "4x4", "v6e-16"),
-        ("tpu-v5-lite-podslice", "2x4", "v5litepod-8"),
-        ("tpu-v5p-slice", "2x2x2", "v5p-16"),
-        ("tpu7x", "2x2x2", "tpu7x-16"),
-    ],
-)
-def test_a_container_with_chips_is_told_its_slice(accelerator: str, topology: str, type_: str) -> None:
-    labels = {"cloud.google.com/gke-tpu-accelerator": accelerator, "cloud.google.com/gke-tpu-topology": topology}
-    found = tpu.of_slice(CHIPS, labels)
-    assert (found["TPU_TOPOLOGY"], found["TPU_ACCELERATOR_TYPE"]) == (topology, type_)
-
-
-def test_who_has_no_chips_is_told_nothing_of_slices() -> None:
-    assert tpu.of_slice(pods.container(), V6E) == {}
-    assert tpu.of_slice(CHIPS, {}) == {}
 
 
 @pytest.mark.parametrize(("cores", "jobs"), [(1, 1), (2, 1), (4, 2), (9, 4)])

@@ -73,10 +73,7 @@ def test_the_committed_stacks_comply(dev: Preview, prod: Preview) -> None:
     for environment, shown in (("dev", dev), ("prod", prod)):
         found = report(shown, environment)
         assert found.violations == ()
-        # Who a bucket is for is told by the project's number, which the bucket brings: nothing else is left open.
-        assert {(each.policy, each.message) for each in found.undecided} == {
-            ("buckets-private", "who may use the bucket is not known yet")
-        }
+        assert found.undecided == ()
     assert {"control-plane-guarded", "deletion-protected"} <= set(report(prod, "prod").policies)
     assert not {"control-plane-guarded", "deletion-protected"} & set(report(dev, "dev").policies)
 
@@ -122,6 +119,10 @@ def two_zones(shown: Preview) -> None:
     pool["nodeLocations"].append("us-central1-b")
 
 
+def open_to_everybody(shown: Preview) -> None:
+    states(shown, "BucketIAMMember")[0]["member"] = "allUsers"
+
+
 def moving_chart(shown: Preview) -> None:
     states(shown, "Release")[0].pop("version")
 
@@ -134,6 +135,7 @@ def moving_chart(shown: Preview) -> None:
         (too_much_quota, "quota-within-capacity"),
         (two_zones, "pool-in-one-zone"),
         (moving_chart, "images-pinned"),
+        (open_to_everybody, "buckets-private"),
     ],
 )
 def test_what_the_program_never_writes_is_found_all_the_same(
@@ -142,6 +144,15 @@ def test_what_the_program_never_writes_is_found_all_the_same(
     shown = copy.deepcopy(dev)
     change(shown)
     assert policy in {violation.policy for violation in report(shown, "dev").mandatory}
+
+
+def test_who_may_use_a_bucket_that_does_not_keep_everybody_out_is_open_before_up(dev: Preview) -> None:
+    """The member's project number comes with the bucket, so nothing of it is known in a preview."""
+    shown = copy.deepcopy(dev)
+    del states(shown, "Bucket")[0]["publicAccessPrevention"]
+    found = report(shown, "dev")
+    assert broken(found) == {("buckets-private", "checkpoints-bucket")}
+    assert [(each.policy, each.resource) for each in found.undecided] == [("buckets-private", "checkpoints-default")]
 
 
 def command(file: Path, environment: str) -> subprocess.CompletedProcess[str]:

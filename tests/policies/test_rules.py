@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from policies.buckets import closed
 from policies.check import findings
 from policies.model import Context, Resource
 from policies.rules import RULES
@@ -38,7 +40,8 @@ DIGEST = "registry.example:5000/team/image@sha256:" + "0" * 64
 
 def said(name: str, *resources: Resource) -> list[tuple[bool, str]]:
     """(certain, message) of each finding."""
-    return [(not f.unknown, f.message) for f in findings(KNOWN[name], resources, CONTEXT)]
+    context = replace(CONTEXT, closed_buckets=closed(resources))
+    return [(not f.unknown, f.message) for f in findings(KNOWN[name], resources, context)]
 
 
 def without_chips(resource: Resource) -> Resource:
@@ -92,6 +95,8 @@ COMPLIANT: list[tuple[str, tuple[Resource, ...]]] = [
     ("not-privileged", (changed(privileged(pod()), "metadata.annotations", {DECLARED: "old images need it"}),)),
     ("not-privileged", (privileged(changed(jobset(), "metadata.name", "declared")),)),
     *(("buckets-private", (r,)) for r in (bucket(), grant(), pod(), cluster())),
+    ("buckets-private", (bucket(), grant(UNKNOWN))),
+    ("buckets-private", (bucket(), changed(changed(grant(), "member"), "members", UNKNOWN))),
     ("quota-within-capacity", (*OF_TWO_POOLS, cluster_queue("16"))),
     ("quota-within-capacity", (*OF_TWO_POOLS, cluster_queue(16.0))),
     ("quota-within-capacity", (*OF_TWO_POOLS, cluster_queue("8"), cluster_queue("8", "second"))),
@@ -186,6 +191,7 @@ VIOLATING: list[tuple[str, tuple[Resource, ...], str]] = [
         "objects can have access lists of their own",
     ),
     ("buckets-private", (grant("allUsers"),), "allUsers may use the bucket"),
+    ("buckets-private", (bucket(), grant("allUsers")), "allUsers may use the bucket"),
     (
         "buckets-private",
         (changed(changed(grant(), "member"), "members", ["user:a@example.com", "allAuthenticatedUsers"]),),
@@ -250,6 +256,9 @@ UNDECIDED: list[tuple[str, tuple[Resource, ...]]] = [
     ("buckets-private", (changed(bucket(), "publicAccessPrevention", UNKNOWN),)),
     ("buckets-private", (changed(bucket(), "uniformBucketLevelAccess", UNKNOWN),)),
     ("buckets-private", (grant(UNKNOWN),)),
+    ("buckets-private", (changed(bucket(), "name", "another"), grant(UNKNOWN))),
+    ("buckets-private", (changed(bucket(), "name", UNKNOWN), grant(UNKNOWN))),
+    ("buckets-private", (bucket(), changed(grant(UNKNOWN), "bucket", UNKNOWN))),
     ("quota-within-capacity", (*OF_TWO_POOLS, cluster_queue(UNKNOWN))),
     ("quota-within-capacity", (changed(pool(), "nodeCount", UNKNOWN), flavor(), cluster_queue("8"))),
     ("quota-within-capacity", (changed(pool(), "nodeLocations", UNKNOWN), flavor(), cluster_queue("8"))),
@@ -273,6 +282,14 @@ def test_what_violates(name: str, resources: tuple[Resource, ...], message: str)
 @pytest.mark.parametrize(("name", "resources"), UNDECIDED)
 def test_what_is_not_known_yet_is_no_violation_and_no_compliance(name: str, resources: tuple[Resource, ...]) -> None:
     assert [certain for certain, _ in said(name, *resources)] == [False]
+
+
+@pytest.mark.parametrize("prevention", [None, "inherited", UNKNOWN])
+def test_who_is_not_known_yet_may_be_everybody_where_a_bucket_lets_everybody_in(prevention: str | None) -> None:
+    """Also where only one of two that claim a name does."""
+    lax = changed(bucket(), "publicAccessPrevention", prevention)
+    for buckets in ((lax,), (lax, bucket()), (bucket(), lax)):
+        assert (False, "who may use the bucket is not known yet") in said("buckets-private", *buckets, grant(UNKNOWN))
 
 
 def test_every_policy_has_cases_of_all_three() -> None:

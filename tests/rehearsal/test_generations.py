@@ -1,9 +1,10 @@
-"""A slice of 7x and one of v5p by our program, the real engine and the stand-in for GKE: placed as GKE demands it of each
-generation, with nodes that a job finds, and still when they are there."""
+"""Slices of 7x, v5p and v4 by our program, the real engine and the stand-in for GKE: placed as GKE demands it of each generation,
+with nodes that a job finds, and still when they are there. A Ray job takes its generation out of a queue that has two."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,75 +14,116 @@ from tests.rehearsal.conftest import Checkout
 
 pytestmark = pytest.mark.rehearsal
 
-PLACE = "/v1/projects/rehearsal-project/locations/us-central1/clusters/tpu-cluster"
-POLICIES = "/compute/v1/projects/rehearsal-project/regions/us-central1/resourcePolicies"
+TOPOLOGY = "2x2x2"
+COMPACT = {"type": "COMPACT", "tpuTopology": TOPOLOGY}
 
 
-def two_generations(config: dict[str, Any]) -> None:
-    """A job on each of them, and nothing of the tutorials."""
-    config["tpu-platform:slices"] = [
-        {
-            "flavor": "ironwood",
-            "machineType": "tpu7x-standard-4t",
-            "topology": "2x2x2",
-            "zone": "us-central1-c",
-            "pools": ["ironwood-1"],
-        },
-        {
-            "flavor": "v5p",
-            "machineType": "ct5p-hightpu-4t",
-            "topology": "2x2x2",
-            "zone": "us-central1-a",
-            "pools": ["v5p-1"],
-        },
-    ]
-    config["tpu-platform:queues"] = [{"clusterQueue": "all", "localQueue": "everybody"}]
-    config["tpu-platform:workloads"] = [
-        {"name": "on-ironwood", "slices": 1, "flavor": "ironwood"},
-        {"name": "on-v5p", "slices": 1, "flavor": "v5p"},
-    ]
-    del config["tpu-platform:ray"]
+@dataclass(frozen=True)
+class Slice:
+    """One slice of two hosts, and what Google makes of it."""
+
+    flavor: str
+    machine: str
+    zone: str
+    accelerator: str
+    cpus: str
+    placement: dict[str, str]
+    policy: str | None = None
+    """The workload policy that a generation needs, by name."""
+
+    @property
+    def pool(self) -> str:
+        return f"{self.flavor}-1"
+
+    def section(self) -> dict[str, Any]:
+        own = {"flavor": self.flavor, "machineType": self.machine, "zone": self.zone}
+        return {**own, "topology": TOPOLOGY, "pools": [self.pool]}
 
 
-@pytest.fixture(scope="module")
-def platform(fresh: Callable[..., Checkout]) -> Checkout:
-    checkout = fresh("generations")
-    checkout.config(two_generations)
-    checkout.make("up")
-    return checkout
-
-
-def test_each_generation_is_placed_as_gke_demands_it(platform: Checkout) -> None:
-    pools = {pool["name"]: pool for pool in platform.google(PLACE)["nodePools"]}
-    policy = platform.google(f"{POLICIES}/tpu-cluster-ironwood-1")
-    assert policy["workloadPolicy"] == {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x2x2"}
-    assert pools["ironwood-1"]["placementPolicy"] == {"policyName": policy["name"], "tpuTopology": "2x2x2"}
-    assert pools["v5p-1"]["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "2x2x2"}
-
-
-@pytest.mark.parametrize(
-    ("pool", "accelerator", "cpus", "policy"),
-    [("ironwood-1", "tpu7x", "224", "tpu-cluster-ironwood-1"), ("v5p-1", "tpu-v5p-slice", "208", None)],
+POLICY = "tpu-cluster-ironwood-1"
+IRONWOOD = Slice(
+    "ironwood",
+    "tpu7x-standard-4t",
+    "us-central1-c",
+    "tpu7x",
+    "224",
+    {"policyName": POLICY, "tpuTopology": TOPOLOGY},
+    POLICY,
 )
-def test_the_hosts_of_a_slice_are_what_google_lists(
-    platform: Checkout, pool: str, accelerator: str, cpus: str, policy: str | None
-) -> None:
-    nodes = platform.cluster().list("/api/v1/nodes", labelSelector=f"{NODEPOOL_LABEL}={pool}")
-    assert len(nodes) == 2
-    for node in nodes:
-        labels = node["metadata"]["labels"]
-        assert (labels[ACCELERATOR_LABEL], labels[TOPOLOGY_LABEL]) == (accelerator, "2x2x2")
-        assert labels.get("cloud.google.com/placement-policy-name") == policy
-        assert {"key": TPU_RESOURCE, "value": "present", "effect": "NoSchedule"} in node["spec"]["taints"]
-        assert (node["status"]["capacity"][TPU_RESOURCE], node["status"]["capacity"]["cpu"]) == ("4", cpus)
+V5P = Slice("v5p", "ct5p-hightpu-4t", "us-central1-a", "tpu-v5p-slice", "208", COMPACT)
+V4 = Slice("v4", "ct4p-hightpu-4t", "us-central2-b", "tpu-v4-podslice", "240", COMPACT)
+SLICES = {"us-central1": (IRONWOOD, V5P), "us-central2": (V4,)}
+"""By region: v4 is in one where nothing else is."""
+RAY_JOBS = {"us-central1": {"ray-on-v5p": V5P}, "us-central2": {}}
 
 
-def test_jobs_ran_on_the_generation_that_they_name(platform: Checkout) -> None:
-    lines = platform.lines()
-    assert {name: line.succeeded for name, line in lines.items()} == {"on-ironwood": True, "on-v5p": True}
-    assert {name: line.pools for name, line in lines.items()} == {"on-ironwood": ["ironwood-1"], "on-v5p": ["v5p-1"]}
+@dataclass(frozen=True)
+class Platform:
+    checkout: Checkout
+    region: str
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        return SLICES[self.region]
+
+    def configure(self, config: dict[str, Any]) -> None:
+        """A job on each slice, and nothing of the tutorials."""
+        config["tpu-platform:location"] = self.region
+        config["tpu-platform:slices"] = [each.section() for each in self.slices]
+        config["tpu-platform:queues"] = [{"clusterQueue": "all", "localQueue": "everybody", "cpu": {}}]
+        config["tpu-platform:workloads"] = [
+            {"name": f"on-{each.flavor}", "slices": 1, "flavor": each.flavor} for each in self.slices
+        ]
+        jobs = [{"name": name, "flavor": on.flavor} for name, on in RAY_JOBS[self.region].items()]
+        config["tpu-platform:ray"] = {"operator": "addon", "jobs": jobs} if jobs else {}
+
+    def pools(self) -> dict[str, dict[str, Any]]:
+        place = f"/v1/projects/rehearsal-project/locations/{self.region}/clusters/tpu-cluster"
+        return {pool["name"]: pool for pool in self.checkout.google(place)["nodePools"]}
+
+    def policy(self, name: str) -> dict[str, Any]:
+        regions = "/compute/v1/projects/rehearsal-project/regions"
+        found: dict[str, Any] = self.checkout.google(f"{regions}/{self.region}/resourcePolicies/{name}")
+        return found
 
 
-def test_a_second_preview_replaces_nothing(platform: Checkout) -> None:
+@pytest.fixture(scope="module", params=SLICES)
+def platform(request: pytest.FixtureRequest, fresh: Callable[..., Checkout]) -> Platform:
+    made = Platform(fresh(f"generations-{request.param}"), request.param)
+    made.checkout.config(made.configure)
+    made.checkout.make("up")
+    return made
+
+
+def test_each_generation_is_placed_as_gke_demands_it(platform: Platform) -> None:
+    pools = platform.pools()
+    for each in platform.slices:
+        assert pools[each.pool]["placementPolicy"] == each.placement
+        if each.policy is not None:
+            wanted = {"type": "HIGH_THROUGHPUT", "acceleratorTopology": TOPOLOGY}
+            assert platform.policy(each.policy)["workloadPolicy"] == wanted
+
+
+def test_the_hosts_of_a_slice_are_what_google_lists(platform: Platform) -> None:
+    for each in platform.slices:
+        nodes = platform.checkout.cluster().list("/api/v1/nodes", labelSelector=f"{NODEPOOL_LABEL}={each.pool}")
+        assert len(nodes) == 2
+        for node in nodes:
+            labels, capacity = node["metadata"]["labels"], node["status"]["capacity"]
+            assert (labels[ACCELERATOR_LABEL], labels[TOPOLOGY_LABEL]) == (each.accelerator, TOPOLOGY)
+            assert labels.get("cloud.google.com/placement-policy-name") == each.policy
+            assert {"key": TPU_RESOURCE, "value": "present", "effect": "NoSchedule"} in node["spec"]["taints"]
+            assert (capacity[TPU_RESOURCE], capacity["cpu"]) == ("4", each.cpus)
+
+
+def test_jobs_ran_on_the_generation_that_they_name(platform: Platform) -> None:
+    wanted = {**{f"on-{each.flavor}": each for each in platform.slices}, **RAY_JOBS[platform.region]}
+    lines = platform.checkout.lines()
+    assert {name: line.succeeded for name, line in lines.items()} == dict.fromkeys(wanted, True)
+    assert {name: line.pools for name, line in lines.items()} == {name: [on.pool] for name, on in wanted.items()}
+    assert {name: line.flavors for name, line in lines.items()} == {name: {on.flavor} for name, on in wanted.items()}
+
+
+def test_a_second_preview_replaces_nothing(platform: Platform) -> None:
     """What GKE fills in of the placement of 7x, its topology, would replace the pool if the provider took it for a difference."""
-    assert platform.changes() == {}
+    assert platform.checkout.changes() == {}

@@ -42,6 +42,7 @@ differ from one process to the next."""
 JOBSETS, PODS = f"/apis/{JOBSET_API}/namespaces/default/jobsets", "/api/v1/namespaces/default/pods"
 WORKLOADS = f"/apis/{KUEUE_API}/namespaces/default/workloads"
 DISTURBED = "disturbed"
+PLACE = Path(__file__).parent / "place_program.py"
 
 
 def two_slices(config: dict[str, Any]) -> None:
@@ -65,8 +66,14 @@ class Stage:
     def job(self, name: str, **changes: Any) -> JobPlan:
         return replace(self.plan.jobs[0], name=name, after=(), **changes)
 
-    def submit(self, job: JobPlan) -> None:
-        submit(self.cluster, JOBSETS, multislice_jobset(job))
+    def submit(self, job: JobPlan, before: str = "") -> None:
+        """`before` is a program that its pods run first, if they run the tutorial's payload."""
+        made = multislice_jobset(job)
+        (container,) = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+        for entry in container["env"]:
+            if entry["name"] == "TRAINING_PROGRAM":
+                entry["value"] = f"{before}\n{entry['value']}"
+        submit(self.cluster, JOBSETS, made)
 
     def jobset(self, name: str = DISTURBED) -> Any:
         return self.cluster.call("GET", f"{JOBSETS}/{name}")
@@ -188,7 +195,7 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     (pool,) = stage.pools()
     told = stage.steps()[-1]
     high = next(p for p in stage.plan.settings.priorities if p.name == "high")
-    stage.submit(stage.job("urgent", slices=2, priority=high, training=None, sleep_seconds=1))
+    stage.submit(stage.job("urgent", slices=2, priority=high, training=None, sleep_seconds=1), PLACE.read_text())
 
     def evicted() -> bool:
         conditions = _workload(stage)["status"].get("conditions", [])
@@ -202,8 +209,21 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     until("the urgent one runs", STARTS_S, lambda: stage.running("urgent") == urgent)
     with stage.cordoned(pool):
         until("the urgent one ends", ENDS_S, lambda: condition(stage.jobset("urgent"), "Completed") is not None)
+        _knew_their_places(stage, "urgent", slices=2)
         assert stage.goes_on(saved) == saved + 1
     assert stage.pools() == {"nodepool1", "nodepool2"} - {pool}
+
+
+def _knew_their_places(stage: Stage, name: str, slices: int) -> None:
+    """The pods had their numbers by GKE's variables, and the names in those led to the pods with these numbers."""
+    logs = [stage.cluster.text(f"{PODS}/{pod['metadata']['name']}/log") or "" for pod in stage.pods(name)]
+    told = [json.loads(line) for log in logs for line in log.splitlines() if line.startswith('{"place"')]
+    hosts = stage.plan.jobs[0].shape.hosts
+    at = {tuple(one["place"]): one["own"] for one in told}
+    assert sorted(at) == [(slice_, worker) for slice_ in range(slices) for worker in range(hosts)]
+    for one in told:
+        assert one["hosts"] == [at[one["place"][0], worker] for worker in range(hosts)]
+        assert (one["slices"], one["first"]) == (slices, at[0, 0])
 
 
 def _workload(stage: Stage) -> Any:

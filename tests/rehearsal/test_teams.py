@@ -16,7 +16,7 @@ from settings.plan import JobPlan, Plan, RayJobPlan
 from settings.versions import JOBSET_API, KUEUE_API, RAY_API
 from tests.rehearsal.conftest import Checkout, submit, until
 from workloads.manifest import multislice_jobset
-from workloads.ray_manifest import ray_code, ray_job
+from workloads.ray_manifest import WORKER_GROUP, ray_code, ray_job
 
 pytestmark = pytest.mark.rehearsal
 
@@ -52,7 +52,10 @@ def teams_and_jobs(config: dict[str, Any]) -> None:
         },
         {"name": "team-b", "members": {"users": [BOB]}, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}, "weight": 2},
     ]
-    config["tpu-platform:ray"] = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}]}
+    config["tpu-platform:ray"] = {
+        "operator": "addon",
+        "jobs": [{"name": "ray-a", "team": "team-a"}, {"name": "ray-lent", "queue": "user-queue", "flavors": ["dws"]}],
+    }
     config["tpu-platform:workloads"] = [
         job("low", priority="low-priority"),
         job("high", priority="high-priority"),
@@ -126,9 +129,11 @@ class Platform:
         return int(chips["total"]), int(chips.get("borrowed", "0"))
 
     def pools(self, name: str) -> set[str]:
-        """The pools that a job's pods were bound to."""
+        """The pools that a job's pods with chips were bound to; Ray's workers belong to a cluster, which is named by KubeRay."""
         job = self.jobs[name]
-        selector = f"jobset.sigs.k8s.io/jobset-name={name}"
+        selector = (
+            f"jobset.sigs.k8s.io/jobset-name={name}" if isinstance(job, JobPlan) else f"ray.io/group={WORKER_GROUP}"
+        )
         pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=selector)
         nodes = {n["metadata"]["name"]: n["metadata"]["labels"] for n in self.cluster.list("/api/v1/nodes")}
         return {nodes[pod["spec"]["nodeName"]]["cloud.google.com/gke-nodepool"] for pod in pods}
@@ -245,6 +250,17 @@ def test_a_ray_job_of_a_team_has_its_head_beside_the_system_and_succeeds(platfor
     until("it finishes", ENDS_S, lambda: platform.is_("ray-a", "Finished"))
     status = platform.cluster.call("GET", f"{rayjobs('team-a')}/ray-a")["status"]
     assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
+
+
+def test_a_ray_job_runs_on_the_flavor_that_it_names_while_the_first_of_its_queue_is_free(platform: Platform) -> None:
+    platform.submit("ray-lent")
+    until("its pods run", ENDS_S, lambda: platform.is_("ray-lent", "PodsReady"))
+    parts = {part["name"]: part for part in platform.workload("ray-lent")["status"]["admission"]["podSetAssignments"]}
+    assert set(parts["tpu-group"]["flavors"].values()) == {"dws"}
+    assert platform.pools("ray-lent") == {"dws-pool"}
+    assert platform.reserved("cluster-queue", "on-demand") == (0, 0)
+    until("it finishes", ENDS_S, lambda: platform.is_("ray-lent", "Finished"))
+    assert succeeded(platform, "ray-lent")
 
 
 def test_a_job_falls_to_the_next_flavor_of_its_queue(platform: Platform) -> None:

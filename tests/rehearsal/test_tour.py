@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from components.monitoring import address
 from operations.promises import overlap, own_pools, waited_for
 from operations.timeline import POOL_LABEL
 from rehearsal import sandbox
+from settings.dashboard import dashboard
 from tests.rehearsal.conftest import Checkout, until
 
 pytestmark = pytest.mark.rehearsal
@@ -158,6 +160,14 @@ def test_gcloud_sees_the_pools(checkout: Checkout) -> None:
         ["bash", "-c", command], capture_output=True, text=True, check=True, env=checkout.environment()
     )
     assert {"nodepool1", "nodepool2", "nodepool3", "on-demand-pool", "dws-pool"} <= set(done.stdout.split())
+
+
+def test_the_dashboard_is_in_the_project(checkout: Checkout) -> None:
+    (found,) = checkout.google("/v1/projects/rehearsal-project/dashboards")["dashboards"]
+    stated = dashboard(checkout.plan)
+    assert {key: found[key] for key in stated} == stated
+    output = checkout.pulumi("stack", "output", "dashboard").stdout.strip()
+    assert output == address(found["name"], "rehearsal-project")
 
 
 def test_logs_of_a_controller_can_be_read(checkout: Checkout) -> None:

@@ -71,7 +71,13 @@ WHOLE: dict[str, Any] = {
     "ray": {
         "operator": "helm",
         "jobs": [
-            {"name": "ray-1", "elastic": True, "head": {"cpu": 2, "memory": "4Gi"}, "requirements": ["jax==0.10.2"]},
+            {
+                "name": "ray-1",
+                "flavors": ["on-demand", "dws"],
+                "elastic": True,
+                "head": {"cpu": 2, "memory": "4Gi"},
+                "requirements": ["jax==0.10.2"],
+            },
             {
                 "name": "ray-2",
                 "after": ["ray-1"],
@@ -79,7 +85,7 @@ WHOLE: dict[str, Any] = {
                 "priority": "low",
                 "worker": {"cpu": 8, "memory": "16Gi"},
             },
-            {"name": "ray-3", "team": "team-b"},
+            {"name": "ray-3", "team": "team-b", "flavor": "vlp-24"},
         ],
     },
 }

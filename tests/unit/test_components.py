@@ -88,7 +88,7 @@ def test_a_pool_is_replaced_by_another_machine_type_old_one_first(tutorial) -> N
 
 def test_a_single_host_pool_has_no_placement(recorded) -> None:
     slices = [{**TUTORIAL["slices"][0], "machineType": "ct5lp-hightpu-8t"}]
-    pool = recorded(slices=slices).named("nodepool1-pool")
+    pool = recorded(slices=slices, workloads=[]).named("nodepool1-pool")
     assert "placementPolicy" not in pool.inputs
     assert pool.inputs["nodeCount"] == 1
 

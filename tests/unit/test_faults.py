@@ -44,6 +44,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("quota of a part of a slice", {"slices": slices(quota=12)}, "slices[0].quota", "multiples of 8", "write 8 or 16"),
     ("more slices than pools", {"workloads": jobs(slices=4)}, "workloads[0].slices", "at most 3", "list 1 more"),
     ("more slices than quota", {"slices": slices(quota=16), "workloads": jobs(slices=3)}, "workloads[0].slices", "at most 2", "raise slices[0].quota"),
+    ("several slices of one host", {"slices": slices(machineType="ct5lp-hightpu-8t"), "workloads": [{**JOB, "slices": 2}]}, "workloads[0].slices", "1: a slice of vlp-24 is one host, and GKE joins only slices of several hosts", "write 1"),
     ("no slices", {"workloads": jobs(slices=0)}, "workloads[0].slices", "from 1 to 256", "write 1 or more"),
     ("too many slices", {"workloads": jobs(slices=257)}, "workloads[0].slices", "from 1 to 256", "write 256 or less"),
     ("time below zero", {"workloads": jobs(sleepSeconds=-1)}, "workloads[0].sleepSeconds", "from 0 to 86400", "write 0 or more"),

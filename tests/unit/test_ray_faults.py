@@ -80,7 +80,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("the only queue has no cpu", {**TUTORIAL, "ray": BOTH["ray"], "queues": [{}]}, "queues[0].cpu", "the heads of Ray jobs", "add `cpu: {}`"),
     ("unknown queue", job(queue="user-queu"), "ray.jobs[0].queue", "a queue with a cpu flavor, for Ray's head: user-queue", "write user-queue"),
     ("unknown queue in two jobs", {**TUTORIAL, **both(ray={"operator": "addon", "jobs": [{"name": n, "queue": "zzz"} for n in "ab"]})}, "ray.jobs[0].queue", "ray.jobs[1].queue too", "remove it"),
-    ("queue with two shapes", {**TUTORIAL, **both(slices=with_slice(2, topology="2x4"))}, "queues[1].flavors", "workers of ray-1, ray-2 are made; these have ct6e-standard-4t 4x4, ct6e-standard-4t 2x4", "a queue of their own"),
+    ("queue with two shapes", {**TUTORIAL, **both(slices=with_slice(2, topology="2x4"))}, "ray.jobs[0].flavor", "a flavor of queue user-queue, which has several shapes: on-demand ct6e-standard-4t 4x4, dws ct6e-standard-4t 2x4 (ray.jobs[1].flavor too)", "write on-demand"),
     ("two queues that would do", {**TUTORIAL, **both(queues=[{**FIRST, "cpu": {}}, {**SECOND, "cpu": {"flavor": "b"}}])}, "queues[1].cpu", "one in all", "remove one"),
     ("waits for nobody", job(1, after=["ray-0"]), "ray.jobs[1].after[0]", "a Ray job that stands before this one", "write ray-1"),
     ("waits for itself", job(1, after=["ray-2"]), "ray.jobs[1].after[0]", "stands before this one", "cannot wait for itself"),

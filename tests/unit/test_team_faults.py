@@ -118,7 +118,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("Ray job in a queue that is a team's", ray_of(None, cpu={}, job={"queue": "team-a"}), "ray.jobs[0].queue", "this one is a team's", "write team: team-a in place of it"),
     ("Ray job of nobody where teams have the nodes", ray_of(None, cpu={}), "ray.jobs[0].team", "one of team-a: no queue gives out nodes for Ray's head", "write team-a"),
     ("Ray job larger than its team's part", ray_of("team-a", cpu={}, job={"slices": 3}), "ray.jobs[0].slices", "the flavors have vlp-24 2", "write 2"),
-    ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "teams[0].flavors", "workers of ray-a are made; these have ct5lp-hightpu-4t 2x4, ct6e-standard-4t 4x4", "a team of their own"),
+    ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "ray.jobs[0].flavor", "a flavor of team team-a, which has several shapes: vlp-24 ct5lp-hightpu-4t 2x4, dws ct6e-standard-4t 4x4", "write vlp-24"),
     ("part of a team below a head", ray_of("team-a", cpu={"cpu": 2}), "teams[0].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-a", "write 3 or more"),
     ("part of a team below a head in memory", ray_of("team-a", cpu={"memory": "4Gi"}), "teams[0].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
     ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores)"),

@@ -154,6 +154,22 @@ def test_no_turn_is_promised_where_more_than_the_order_decides(change):
     assert not [text for text in texts if "waited" in text or "together" in text]
 
 
+def test_no_turn_is_promised_where_a_ray_job_may_take_the_same_slices():
+    """Ray's own jobs have no other promise than their flavor, so that nothing else says when they take theirs."""
+
+    def turns(flavor: str) -> list[str]:
+        ray_job = replace(
+            tutorial_b().ray_jobs[0], queue=plan.queues[0].local_queue, flavors=(flavor,), system_pool=None
+        )
+        beside = replace(plan, ray_jobs=(ray_job,))
+        made = promises(beside, [*as_promised(), replace(ray("ray-1", "x", "p1", 2, 2), expected="")])
+        return [promise.text for promise in made if "waited" in promise.text or "together" in promise.text]
+
+    plan = tutorial_a()
+    assert turns(plan.jobs[0].flavors[0]) == []
+    assert len(turns("another")) == 3
+
+
 def test_a_job_that_was_never_admitted_keeps_no_promise_of_order():
     waiting = line("two", {}, 1, None, None)
     three, _, one = as_promised()
