@@ -25,8 +25,9 @@ from components.gate import Controller, WebhookGate
 from components.options import child
 from components.release_recovery import ReleaseRecovery
 from settings import versions
-from settings.model import KueueSection, RaySection, TimeoutsSection
+from settings.model import KueueSection, TimeoutsSection
 from settings.names import seconds
+from settings.ray_model import RaySection
 
 JOBSET = Controller("JobSet", JOBSET_NAMESPACE, JOBSET_DEPLOYMENT)
 KUBERAY = Controller("KubeRay", KUBERAY_NAMESPACE, KUBERAY_DEPLOYMENT)

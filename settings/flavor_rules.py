@@ -8,9 +8,10 @@ from settings.accelerators import SliceShape
 from settings.copies import distinct, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule
 from settings.job_flavors import common, named, selected
-from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
+from settings.model import Settings, SliceSection, WorkloadSection
 from settings.queue_plan import node_labels, queue_of_flavor, sections_of
 from settings.queue_rules import flavor_names
+from settings.ray_model import RayJobSection
 from settings.shapes import shape_of, sound_shape
 
 Places = list[tuple[int, SliceSection]]

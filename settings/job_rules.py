@@ -8,9 +8,10 @@ from graphlib import CycleError, TopologicalSorter
 from settings import flavor_rules
 from settings.copies import copies, distinct, once, places
 from settings.faults import MISSING, Fault, Unsound, duplicates, rule, unknown_names
-from settings.model import RayJobSection, Settings, SliceSection, WorkloadSection
+from settings.model import Settings, SliceSection, WorkloadSection
 from settings.queue_plan import queue_of_flavor
 from settings.queue_rules import flavor_names, unknown_flavors
+from settings.ray_model import RayJobSection
 from settings.shapes import count_of, is_queued, machine_of, slices_of, sound_shape
 from settings.sharing import TEAMS, most_of_queue, most_of_team
 

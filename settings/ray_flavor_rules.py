@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from settings.accelerators import SliceShape
 from settings.faults import MISSING, Fault, Unsound, rule
 from settings.flavor_rules import in_turn, listed_once, one_key, told_apart
-from settings.model import RayJobSection, Settings, SliceSection
+from settings.model import Settings, SliceSection
 from settings.queue_rules import flavor_names
 from settings.ray_home import RayHome, homes, ray_home, ray_sections
+from settings.ray_model import RayJobSection
 from settings.shapes import is_queued, sound_shape
 
 Entries = list[tuple[int, RayJobSection]]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from settings.copies import distinct
 from settings.faults import Fault, Unsound, listed, rule
-from settings.model import RayJobSection, Settings
+from settings.model import Settings
 from settings.names import mebibytes
 from settings.ray_home import RayHome
+from settings.ray_model import RayJobSection
 from settings.ray_plan import side_room
 from settings.ray_rules import home_of
 from settings.shapes import system_zones

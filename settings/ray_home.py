@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from settings.copies import distinct
 from settings.faults import Unsound
-from settings.model import QueueSection, RayJobSection, Settings, SliceSection
+from settings.model import QueueSection, Settings, SliceSection
 from settings.queue_plan import sections_of
+from settings.ray_model import RayJobSection
 from settings.shapes import sound_shape
 from settings.sharing import TEAMS, most_of_queue, most_of_team
 from settings.system_pool import Room

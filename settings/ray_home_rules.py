@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from settings.copies import distinct, places
 from settings.faults import MISSING, Described, Fault, listed, rule, unknown_names
-from settings.model import QueueSection, RayJobSection, Settings
+from settings.model import QueueSection, Settings
+from settings.ray_model import RayJobSection
 
 Entries = list[tuple[int, RayJobSection]]
 

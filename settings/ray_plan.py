@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from settings.accelerators import SliceShape
 from settings.host_share import DISK_MIB
 from settings.job_flavors import Labels
-from settings.model import RayJobSection, Settings, WorkloadSection
+from settings.model import Settings, WorkloadSection
 from settings.names import mebibytes
 from settings.queue_plan import DEFAULT_POOL, node_labels
 from settings.ray_home import ray_home, ray_sections
+from settings.ray_model import RayJobSection
 from settings.shapes import certain_shape, is_autopilot, request_seconds
 from settings.system_pool import Room
 from settings.team_model import PrioritySection

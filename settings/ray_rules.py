@@ -9,9 +9,10 @@ from settings import ray_flavor_rules
 from settings.copies import copies, distinct, once, places
 from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
 from settings.job_rules import after_once
-from settings.model import ELASTIC_JOBS, RayJobSection, Settings
+from settings.model import ELASTIC_JOBS, Settings
 from settings.names import mebibytes
 from settings.ray_home import RayHome, ray_home, ray_sections
+from settings.ray_model import RayJobSection
 from settings.shapes import slices_of
 from settings.system_pool import Room, node_room
 

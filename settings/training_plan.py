@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.model import RayJobSection, Settings, WorkloadSection
+from settings.model import Settings, WorkloadSection
+from settings.ray_model import RayJobSection
 from settings.training_model import TrainingSection
 
 _DAY_S = 86400

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from settings.copies import distinct
 from settings.faults import MISSING, Described, Fault, did_you_mean, listed, rule
-from settings.model import RayJobSection, Settings, WorkloadSection
+from settings.model import Settings, WorkloadSection
+from settings.ray_model import RayJobSection
 from settings.training_model import CheckpointsSection, TrainingSection
 from settings.versions import TRAINING_CONFIGS
 
