@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from pathlib import Path
+from typing import NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +19,11 @@ from workloads.training import needs, stored
 from workloads.training.data import NOISE_ONE_IN, STRIDES, examples
 from workloads.training.failure import CHIPS, DEVICES, ENVIRONMENT, FOR_GOOD, Failure
 from workloads.training.join import check_devices
+from workloads.training.loop import Training
+from workloads.training.mesh import mesh_of
 from workloads.training.options import CONFIGS, options_from
 from workloads.training.place import place_from, wanted_platform
+from workloads.training.progress import Record
 
 pytestmark = pytest.mark.unit
 
@@ -193,3 +197,15 @@ def test_chips_that_do_not_start_may_start_the_next_time(monkeypatch: pytest.Mon
         check_devices(4, "tpu")
     assert raised.value.code == CHIPS
     assert CHIPS not in FOR_GOOD
+
+
+@pytest.mark.parametrize("done", [40, 88])
+def test_a_job_whose_checkpoint_has_all_its_steps_or_more_is_done(done: int) -> None:
+    """More, where `steps` was lowered after it was saved."""
+    tiny = CONFIGS["tiny"]
+    training = Training(tiny, mesh_of(jax.devices()[:1], 1, 1), 0, {}, done, Record(0.0, 0.0))
+
+    def nothing(*_: object) -> NoReturn:
+        raise AssertionError("there is nothing left to do")
+
+    assert training.run(nothing, nothing, None, None)

@@ -41,7 +41,7 @@ class Training:
             if saved is not None and (stopped or self._due()):
                 self._save(saved, progress, loss)
         progress.flush()
-        return self.done == self.config.steps
+        return self.done >= self.config.steps  # a checkpoint may be past steps that were lowered since
 
     def _due(self) -> bool:
         return self.done % self.config.checkpoint_every == 0 or self.done == self.config.steps
