@@ -143,9 +143,59 @@ def test_a_save_that_was_cut_off_is_none_and_other_folders_are_left_alone(folder
     found = newest(folder)
     assert found is not None
     assert found.step == 10
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == f"checkpoint 20 in {folder} was not whole and was deleted\n"
     assert not (folder / "20").exists()
     assert (folder / "notes").is_dir()
+
+
+def test_the_very_first_save_may_be_cut_off(tmp_path) -> None:
+    assert newest(tmp_path) is None
+    (tmp_path / "0" / "state").mkdir(parents=True)
+    (tmp_path / "0" / "_CHECKPOINT_METADATA").write_text("{}")
+    assert newest(tmp_path) is None
+    assert [path.name for path in tmp_path.iterdir()] == [checkpoints.MARK]
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["others' folder", "beside ours"])
+@pytest.mark.parametrize(
+    "files",
+    [["thesis.txt"], ["_CHECKPOINT_METADATA", "default/manifest.ocdbt"], ["commit_success.txt", "params/_METADATA"]],
+    ids=["a thesis", "orbax, unfinished", "orbax, whole"],
+)
+def test_a_folder_with_numbers_of_somebody_else_is_refused(tmp_path, files: list[str], begun: bool) -> None:
+    if begun:
+        assert newest(tmp_path) is None
+    for file in files:
+        (tmp_path / "2024" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "2024" / file).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(Failure, match="holds 2024, which is no checkpoint of this program: name another") as raised:
+        newest(tmp_path)
+    assert raised.value.code == CHECKPOINTS
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_checkpoints_of_before_the_mark_are_gone_on_from_and_others_are_not_taken_for_them(folder, tmp_path) -> None:
+    (folder / checkpoints.MARK).unlink()
+    found = newest(folder)
+    assert found is not None and found.step == 20
+    assert (folder / checkpoints.MARK).exists()
+    theirs = tmp_path / "theirs" / "5" / "state" / "_METADATA"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("{}")
+    with pytest.raises(Failure, match="holds 5, which"):
+        newest(tmp_path / "theirs")
+    assert theirs.exists()
+
+
+def test_a_storage_that_does_not_take_the_mark_is_no_end_for_good(tmp_path, monkeypatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(Failure, match="No space left on device") as raised:
+        newest(tmp_path)
+    assert raised.value.code == STORAGE
 
 
 @pytest.mark.parametrize(
@@ -175,7 +225,7 @@ def test_the_newest_ones_are_kept(folder) -> None:
     saved = Checkpoints(folder, TINY, seed=0)
     saved.save(30, state_of(30), RECORD)
     saved.finish()
-    kept = sorted(int(path.name) for path in folder.iterdir())
+    kept = sorted(int(path.name) for path in folder.iterdir() if path.is_dir())
     assert kept == [10, 20, 30]
     assert len(kept) == checkpoints.KEPT
 

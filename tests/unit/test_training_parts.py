@@ -84,7 +84,16 @@ def test_flags_win_over_the_named_configuration() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--steps", "0"], ["--checkpoint-every", "0"], ["--seed", "-1"], ["--config", "huge"]]
+    "words",
+    [
+        ["--steps", "0"],
+        ["--checkpoint-every", "0"],
+        ["--seed", "-1"],
+        ["--seed", str(2**31)],
+        ["--seed", "9" * 20],
+        ["--checkpoint-dir", ""],
+        ["--config", "huge"],
+    ],
 )
 def test_wrong_flags_end_with_two(words, capsys) -> None:
     with pytest.raises(SystemExit) as raised:

@@ -34,7 +34,12 @@ KEPT = 3
 NOT_FOR_US = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
 """Errors of a folder that stay as they are until somebody changes its rights, its mount or its path. Others pass: a storage that does
 not answer, or is full."""
-REASON_BYTES = 300
+REASON_BYTES = 600
+MARK = "checkpoints-of-training"
+"""A file that says that numbered folders beside it are ours. Those of a program before it are known by what is in them."""
+COMMITTED = ocp.path.atomicity.COMMIT_SUCCESS_FILE
+PARTS = frozenset({"_CHECKPOINT_METADATA", "state", "record", COMMITTED})
+"""All that is in a checkpoint of ours. orbax makes them in this order, and the folder before them."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +59,29 @@ def writable(folder: Path, process: int) -> None:
         probe.write_bytes(b"x")
         probe.unlink()
     except OSError as error:
-        code = CHECKPOINTS if error.errno in NOT_FOR_US else STORAGE
-        raise Failure(code, f"the checkpoint folder {folder} cannot be written: {error.strerror}") from error
+        raise _unusable(folder, error) from error
+
+
+def _unusable(folder: Path, error: OSError) -> Failure:
+    code = CHECKPOINTS if error.errno in NOT_FOR_US else STORAGE
+    return Failure(code, f"the checkpoint folder {folder} cannot be written: {error.strerror}")
 
 
 class Checkpoints:
-    """The folder, for a model and seed. All processes make one and call each method together."""
+    """The folder, for a model and seed. All processes make one and call each method together. Raises Failure if it is not ours."""
 
     def __init__(self, folder: Path, config: Config, seed: int) -> None:
         self._folder = Path(os.path.abspath(folder))
         self._of = identity(config, seed)
+        failure = None
         if jax.process_index() == 0:
-            _clear(self._folder)
+            try:
+                _claim(self._folder)
+            except Failure as refused:
+                failure = refused
+            except OSError as error:
+                failure = _unusable(self._folder, error)
+        _together(failure)
         self._manager = ocp.CheckpointManager(
             self._folder,
             options=ocp.CheckpointManagerOptions(
@@ -140,14 +156,38 @@ class Checkpoints:
             self._manager.delete(bad)
 
 
-def _clear(folder: Path) -> None:
-    """Deletes what is left of saves that were cut off.
+def _claim(folder: Path) -> None:
+    """Makes the folder ours, and deletes what is left in it of saves and deletions that were cut off. For process 0.
 
     Not by orbax (`cleanup_tmp_directories`): it takes every folder without its file for one of them, anybody else's too.
+    And saving a step overwrites the folder of that name. So a folder with numbered folders that are not ours is refused.
+    Raises Failure, and OSError.
     """
-    for path in folder.iterdir() if folder.exists() else ():
-        if path.is_dir() and path.name.isdecimal() and not (path / ocp.path.atomicity.COMMIT_SUCCESS_FILE).exists():
+    mark = folder / MARK
+    folder.mkdir(parents=True, exist_ok=True)
+    numbered = sorted((p for p in folder.iterdir() if p.name.isdecimal() and p.is_dir()), key=lambda p: int(p.name))
+    inside = {path: {child.name for child in path.iterdir()} for path in numbered}
+    ours = not inside or mark.exists() or any(names >= PARTS for names in inside.values())
+    foreign = [path.name for path, names in inside.items() if not (ours and names <= PARTS)]
+    if foreign:
+        raise Failure(
+            CHECKPOINTS,
+            f"the checkpoint folder {folder} holds {foreign[0]}, which is no checkpoint of this program: name another folder",
+        )
+    if not mark.exists():
+        mark.write_text("The training program keeps its checkpoints here, and deletes numbered folders.\n")
+    for path, names in inside.items():
+        if COMMITTED not in names:
             shutil.rmtree(path)
+            print(f"checkpoint {path.name} in {folder} was not whole and was deleted", file=sys.stderr, flush=True)
+
+
+def _together(failure: Failure | None) -> None:
+    """Raises the first Failure that any process has; the same on all, which have to call it together."""
+    text = _first(f"{failure.code} {failure}" if failure is not None else "")
+    if text:
+        code, _, reason = text.partition(" ")
+        raise Failure(int(code), reason)
 
 
 def _first(reason: str) -> str:

@@ -42,6 +42,10 @@ CONFIGS = {
 }
 
 
+SEEDS = 2**31
+"""Of so many JAX makes different random numbers, and no more than a stack file may name (`settings/training_model.py`)."""
+
+
 @dataclass(frozen=True)
 class Options:
     """Times are seconds. Without a folder there are no checkpoints."""
@@ -74,9 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=_whole(1), help="steps in all, those of earlier starts included")
     parser.add_argument("--checkpoint-every", type=_whole(1), metavar="STEPS", help="steps between checkpoints")
     parser.add_argument(
-        "--checkpoint-dir", type=Path, metavar="PATH", help="a folder that all processes see; none: no checkpoints"
+        "--checkpoint-dir", type=_folder, metavar="PATH", help="a folder that all processes see; none: no checkpoints"
     )
-    parser.add_argument("--seed", type=_whole(0), default=0, help="of the model and of the data (0)")
+    parser.add_argument("--seed", type=_whole(0, SEEDS - 1), default=0, help="of the model and of the data (0)")
     parser.add_argument(
         "--initialization-seconds",
         type=_whole(1),
@@ -92,13 +96,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _whole(least: int) -> Callable[[str], int]:
+def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
     """A whole number from `least`, for argparse, which prints the function's name."""
 
     def number(text: str) -> int:
-        if int(text) < least:
+        if int(text) < least or (most is not None and int(text) > most):
             raise ValueError
         return int(text)
 
-    number.__name__ = f"number from {least}"
+    number.__name__ = f"number from {least}" if most is None else f"number from {least} to {most}"
     return number
+
+
+def _folder(text: str) -> Path:
+    """A path, for argparse. The empty one would be the working directory, which nobody has named."""
+    if not text:
+        raise argparse.ArgumentTypeError("no path is given")
+    return Path(text)
