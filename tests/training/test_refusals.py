@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,15 +68,57 @@ def test_a_folder_that_is_lost_while_it_trains_is_an_end(tmp_path) -> None:
         folder.rename(tmp_path / "elsewhere")
         folder.write_text("in the way")
         (ended,) = job.ended()
-    assert ended.code == 7
+    assert ended.code == 10
+    assert ended.err.splitlines() == ended.errors
     assert len(ended.errors) == 1
     assert ended.errors[0].startswith(f"error: a checkpoint in {folder} could not be written: ")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system that the first checkpoint fits into and the second does not."""
+    path = tmp_path / "small"
+    path.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mounting, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a file system is for root")
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_passes(tmp_path, small) -> None:
+    flags = ("--config", "tiny", "--steps", "40", "--checkpoint-dir", str(small / "checkpoints"))
+    with Job(tmp_path, *flags, hosts=1) as job:
+        (ended,) = job.ended()
+    assert ended.code == 10
+    (line,) = ended.err.splitlines()
+    assert line.startswith(f"error: a checkpoint in {small / 'checkpoints'} could not be written: ")
+    assert "No space left on device" in line
+    assert (small / "checkpoints" / "0" / "commit_success.txt").exists()
+
+
+def test_ctrl_c_is_one_line(tmp_path) -> None:
+    with Job(tmp_path, "--config", "tiny", "--steps", "1000000", hosts=1) as job:
+        job.until_step(1)
+        job.signal(0, signal.SIGINT)
+        (ended,) = job.ended()
+    assert ended.code == 130
+    assert ended.err == "error: interrupted; the next start goes on from the last checkpoint, if there is one\n"
+
+
+def test_steps_that_were_lowered_below_the_checkpoint_are_done(tmp_path) -> None:
+    flags = ("--config", "tiny", "--checkpoint-dir", str(tmp_path / "checkpoints"))
+    for steps, trained in ((12, 12), (5, 0)):
+        with Job(tmp_path / str(steps), *flags, "--steps", str(steps), hosts=1) as job:
+            (ended,) = job.ended()
+        assert (ended.code, len(ended.steps)) == (0, trained), ended.err
+        assert ended.out.splitlines()[-1] == "Training Complete!"
 
 
 def test_chips_that_jax_does_not_find_are_no_success(tmp_path) -> None:
     with Job(tmp_path, *STEPS, hosts=1, chips=1, JAX_PLATFORMS="tpu,cpu") as job:
         (ended,) = job.ended()
-    assert ended.code == 6
+    assert ended.code == 9
     assert len(ended.errors) == 1
     assert ended.steps == []
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import logging
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -22,7 +23,11 @@ from workloads.training.options import CONFIGS
 from workloads.training.progress import Record
 from workloads.training.training_step import State, fresh, layout
 
-pytestmark = pytest.mark.unit
+pytestmark = [
+    pytest.mark.unit,
+    # orbax reads the arrays side by side, and leaves the other readings as they are when one has failed.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 TINY = CONFIGS["tiny"]
 SAVED = (0, 10, 20)
@@ -198,6 +203,31 @@ def test_a_storage_that_does_not_take_the_mark_is_no_end_for_good(tmp_path, monk
     assert raised.value.code == STORAGE
 
 
+def test_a_storage_that_cannot_be_read_is_no_damage(folder) -> None:
+    """By an error of the system as tensorstore tells it: what it opens is a link to itself, in all checkpoints."""
+    for step in SAVED:
+        index = folder / str(step) / "state" / "manifest.ocdbt"
+        index.unlink()
+        index.symlink_to(index)
+    with pytest.raises(Failure, match=r"checkpoint 20 in .* cannot be read: Too many levels") as raised:
+        newest(folder)
+    assert raised.value.code == STORAGE
+    assert all((folder / str(step)).exists() for step in SAVED)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.EIO, STORAGE), (errno.ESTALE, STORAGE), (errno.EACCES, CHECKPOINTS)]
+)
+def test_a_reading_that_fails_has_the_code_of_its_reason(folder, monkeypatch, number: int, code: int) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(checkpoints.ocp.Checkpointer, "restore", fail)
+    with pytest.raises(Failure, match=os.strerror(number)) as raised:
+        newest(folder)
+    assert raised.value.code == code
+
+
 @pytest.mark.parametrize(
     ("other", "seed", "words"),
     [(dataclasses.replace(TINY, width=64), 0, "width 32 there, 64 here"), (TINY, 1, "seed 0 there, 1 here")],
@@ -248,15 +278,31 @@ def test_a_storage_that_fails_for_now_is_no_end_for_good(tmp_path, monkeypatch) 
     assert STORAGE not in FOR_GOOD
 
 
-def test_a_folder_that_goes_while_it_is_written_to_is_a_failure_of_the_storage(tmp_path) -> None:
-    path = tmp_path / "checkpoints"
-    saved = Checkpoints(path, TINY, seed=0)
-    shutil.rmtree(path)
-    path.write_text("")
-    with pytest.raises(Failure, match=r"could not be written") as raised:  # noqa: PT012: which of the two notices is orbax's to say
-        saved.save(0, state_of(0), RECORD)
-        saved.finish()
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), ValueError("RESOURCE_EXHAUSTED: full")])
+@pytest.mark.parametrize("where", ["save", "wait_until_finished"])
+def test_a_save_that_fails_is_a_failure_of_the_storage(tmp_path, monkeypatch, where: str, error: Exception) -> None:
+    """Which of the two notices is orbax's to say. Its own failed save leaves threads that wait for minutes: that is tried in a
+    process (`tests/training/test_refusals.py`)."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    saved = Checkpoints(tmp_path, TINY, seed=0)
+    monkeypatch.setattr(checkpoints.ocp.CheckpointManager, where, fail)
+    with pytest.raises(Failure, match=r"could not be written: .*full") as raised:
+        saved.save(0, state_of(0), RECORD) if where == "save" else saved.finish()
     assert raised.value.code == STORAGE
+
+
+def test_only_what_orbax_raises_as_well_is_not_logged() -> None:
+    raised = (ValueError, ValueError("full"), None)
+    orbax, other = "/lib/orbax/checkpoint/future.py", "/lib/jax/array.py"
+
+    def logged(path: str, exc_info: Any) -> bool:
+        record = logging.LogRecord("absl", logging.ERROR, path, 1, "words", (), exc_info)
+        return checkpoints._is_not_raised(record)
+
+    assert [logged(orbax, raised), logged(orbax, None), logged(other, raised)] == [False, True, True]
 
 
 def test_proving_that_a_folder_can_be_written_leaves_nothing(tmp_path) -> None:

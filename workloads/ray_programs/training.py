@@ -24,14 +24,13 @@ def train_loop(config: dict[str, Any]) -> None:
     """What Ray runs in each worker. Raises what ends the program elsewhere."""
     started = time.time()
     import jax
-    from absl import logging
     from ray import train
-    from training.checkpoints import writable
+    from training.checkpoints import quiet, writable
     from training.failure import DONE
     from training.options import options_from
     from training.program import train as train_model
 
-    logging.set_verbosity(logging.ERROR)
+    quiet()
     check_worker()
     options = options_from(config["words"])
     if options.folder is not None:

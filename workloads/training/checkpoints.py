@@ -12,16 +12,18 @@ has just made.
 from __future__ import annotations
 
 import errno
+import logging as standard
 import os
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 import orbax.checkpoint as ocp
+from absl import logging
 from jax.experimental import multihost_utils
 
 from .failure import CHECKPOINTS, STORAGE, Failure
@@ -29,6 +31,9 @@ from .options import Config
 from .progress import Record
 from .stored import Damaged, contents, fingerprints, identity, read_record, read_state
 from .training_step import State
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 KEPT = 3
 NOT_FOR_US = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
@@ -51,6 +56,25 @@ class Found:
     record: Record
 
 
+def quiet() -> None:
+    """Of orbax and JAX only errors are printed, and of an error in a thread that saves not what `save` and `finish` raise: each
+    thread that it passes through logs it with a traceback of its own."""
+    logging.set_verbosity(logging.ERROR)
+    logging.get_absl_logger().addFilter(_is_not_raised)
+    before = sys.unraisablehook
+
+    def told(what: UnraisableHookArgs) -> None:
+        """tensorstore's threads tell a loop of orbax's what they have written, also when that has ended for the first error."""
+        if str(what.exc_value) != "Event loop is closed":
+            before(what)
+
+    sys.unraisablehook = told
+
+
+def _is_not_raised(record: standard.LogRecord) -> bool:
+    return not (record.exc_info and "orbax" in Path(record.pathname).parts)
+
+
 def writable(folder: Path, process: int) -> None:
     """Raises Failure if this process cannot make files in the folder, which is made if it is not there."""
     probe = folder / f"probe-{process}"
@@ -59,12 +83,12 @@ def writable(folder: Path, process: int) -> None:
         probe.write_bytes(b"x")
         probe.unlink()
     except OSError as error:
-        raise _unusable(folder, error) from error
+        raise _unusable(f"the checkpoint folder {folder} cannot be written", error) from error
 
 
-def _unusable(folder: Path, error: OSError) -> Failure:
+def _unusable(what: str, error: OSError) -> Failure:
     code = CHECKPOINTS if error.errno in NOT_FOR_US else STORAGE
-    return Failure(code, f"the checkpoint folder {folder} cannot be written: {error.strerror}")
+    return Failure(code, f"{what}: {error.strerror}")
 
 
 class Checkpoints:
@@ -80,7 +104,7 @@ class Checkpoints:
             except Failure as refused:
                 failure = refused
             except OSError as error:
-                failure = _unusable(self._folder, error)
+                failure = _unusable(f"the checkpoint folder {self._folder} cannot be written", error)
         _together(failure)
         self._manager = ocp.CheckpointManager(
             self._folder,
@@ -130,14 +154,20 @@ class Checkpoints:
             raise Failure(STORAGE, f"a checkpoint in {self._folder} could not be written: {error}") from error
 
     def _read(self, step: int, layout: State) -> tuple[Found | None, str]:
-        """The checkpoint of a step, or the reason why it is damaged; the same answer on every process."""
-        state, body, reason = None, {}, ""
+        """The checkpoint of a step, or the reason why it is damaged; the same answer on every process.
+
+        Raises Failure for another run's, and where the storage cannot be read: whether it is damaged is not known then.
+        """
+        state, body, reason, failure = None, {}, "", None
         try:
             body = read_record(self._folder / str(step))
             if body["of"] == self._of:
                 state = read_state(self._folder / str(step), layout)
         except Damaged as damage:
             reason = str(damage)
+        except OSError as error:
+            failure = _unusable(f"checkpoint {step} in {self._folder} cannot be read", error)
+        _together(failure)
         if reason := _first(reason):
             return None, reason
         if state is None:

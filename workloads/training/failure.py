@@ -7,11 +7,12 @@
     4    a variable that the manifest sets is missing or makes no sense
     5    not all processes met within --initialization-seconds
     6    the platform or the number of devices is not what the slices were said to have
-    7    the checkpoint folder is not one to write in, all in it is damaged, or it is of another configuration
+    7    the checkpoint folder is not one to write in, holds what is not ours, all in it is damaged, or it is of another run
     8    another process of the job is gone
     9    the chips did not start: JAX could not make its devices
-    10   a checkpoint could not be written: the storage failed
+    10   a checkpoint could not be written or read: the storage failed
     11   the packages could not be installed (of the start command, not of the program)
+    130  Ctrl-C (SIGINT): at once, without a checkpoint of its own
     134  the same as 8, noticed by JAX's coordination service first: it ends the process (abort) with lines of its own
     143  SIGTERM: what was trained is saved (if there is a checkpoint folder), and the rest is for the next start
 
@@ -33,6 +34,7 @@ PEER_GONE = 8
 CHIPS = 9
 STORAGE = 10
 INSTALLATION = 11
+INTERRUPTED = 130
 STOPPED = 143
 
 FOR_GOOD = (FLAGS, PACKAGES, ENVIRONMENT, DEVICES, CHECKPOINTS)

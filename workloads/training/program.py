@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import jax
-from absl import logging
 
-from .checkpoints import Checkpoints, writable
+from .checkpoints import Checkpoints, quiet, writable
 from .failure import DONE, MISTAKE, PEER_GONE, STOPPED, Failure
 from .join import check_devices, end, join, leave
 from .loop import Training
@@ -27,7 +26,7 @@ from .training_step import compiled, fresh, layout
 def run(words: Sequence[str]) -> NoReturn:
     """Trains, and ends the process with a code of `failure`."""
     started = time.time()
-    logging.set_verbosity(logging.ERROR)
+    quiet()
     options = options_from(words)
     try:
         place = place_from(os.environ)

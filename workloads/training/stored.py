@@ -9,7 +9,10 @@ array has a fingerprint, computed where the array is, independent of how it is s
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +29,12 @@ from .training_step import State
 
 FREE_TO_CHANGE = ("name", "steps", "checkpoint_every", "report_every", "tensor", "learning_rate")
 """What of a configuration may differ between starts of one job; the rest makes it another model, or other data."""
+
+
+HARM = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
+"""Errors of the system by which a file is not there, or is something else. Any other says nothing of what is stored."""
+TENSORSTORE = re.compile(r"\[os_error_code='(\d+)'\]")
+"""How tensorstore tells the system's error; it raises ValueError for all."""
 
 
 class Damaged(Exception):
@@ -46,7 +55,7 @@ def contents(state: State, record: Record, of: dict[str, Any]) -> ocp.args.Compo
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The record of a checkpoint. Raises Damaged."""
+    """The record of a checkpoint. Raises Damaged, and OSError if the storage does not let itself be read."""
     try:
         stored = ocp.Checkpointer(ocp.JsonCheckpointHandler()).restore(path / "record")
         body = stored["body"]
@@ -55,12 +64,12 @@ def read_record(path: Path) -> dict[str, Any]:
     except Damaged:
         raise
     except Exception as error:  # whatever reading a harmed file raises
-        raise Damaged(f"its record cannot be read: {error}") from error
+        raise _judged(error, "its record") from error
     return dict(body)
 
 
 def read_state(path: Path, layout: State) -> State:
-    """The arrays, split as `layout` says, whatever they were split like when saved. Raises Damaged.
+    """The arrays, split as `layout` says, whatever they were split like when saved. Raises Damaged, and OSError.
 
     Each process reads what its own devices need and waits for no other: one of them may meet a harmed file alone.
     """
@@ -74,7 +83,16 @@ def read_state(path: Path, layout: State) -> State:
         arguments = ocp.args.PyTreeRestore(layout, restore_args=ocp.checkpoint_utils.construct_restore_args(layout))
         return dict(jax.block_until_ready(reader.restore(path / "state", args=arguments)))
     except Exception as error:  # whatever reading a harmed file raises
-        raise Damaged(f"its arrays cannot be read: {error}") from error
+        raise _judged(error, "its arrays") from error
+
+
+def _judged(error: Exception, what: str) -> Damaged | OSError:
+    """What an error of a reading means: the checkpoint is harmed, or the storage is in trouble."""
+    told = TENSORSTORE.search(str(error))
+    number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
+    if number is None or number in HARM:
+        return Damaged(f"{what} cannot be read: {error}")
+    return OSError(number, os.strerror(number))
 
 
 def fingerprints(state: State) -> dict[str, int]:
