@@ -73,7 +73,7 @@ def _said(job: JobPlan | RayJobPlan, line: JobLine) -> list[Promise]:
     if line.said is None:
         return []
     made = []
-    if isinstance(job, JobPlan):  # Ray tells what several workers say alike only once
+    if isinstance(job, JobPlan):  # Ray takes lines for alike that differ in their numbers only
         processes = job.slices * job.shape.hosts
         counted = f"{job.name}: each of its {processes} processes counted {job.devices} devices"
         made.append(Promise(counted, line.said.devices == (job.devices,) * processes))
@@ -184,7 +184,9 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
     made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", told))
     pods = job.slices * job.shape.hosts
     if flavor.check is not None:
-        asked = line.request is not None and line.request.pod_sets == (pods,)
+        # An `up` that follows only later may find the job done and its request gone.
+        forgotten = line.request is None and line.succeeded
+        asked = None if forgotten else line.request is not None and line.request.pod_sets == (pods,)
         made.append(Promise(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked))
     scaling = {pool.name for pool in plan.pools if pool.bounds is not None and pool.bounds[0] == 0}
     if flavor.pools and set(flavor.pools) <= scaling and (given or not line.flavors):

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from rehearsal.kubeapi import KubeApi
 
 COUNT = re.compile(r"Global device count: (\d+)")
+REPEATED = re.compile(r"\[repeated (\d+)x across cluster\]")
+"""What Ray appends to one line in place of so many that were alike, but for words with a digit in them (`LogDeduplicator` in
+ray/_private/ray_logging). The first one was printed by itself before."""
 EPOCH = re.compile(r"Epoch \d+: Loss (\S+)")
 STEP = re.compile(r'\{"step": .*\}')
 END = "Training Complete!"
@@ -39,10 +42,16 @@ def said(logs: Iterable[str]) -> Said | None:
             continue
         played = False
         lines = log.splitlines()
-        devices += [int(found[1]) for line in lines if (found := COUNT.search(line))]
+        devices += [count for line in lines for count in _counts(line)]
         losses += [value for line in lines if (value := _loss(line)) is not None]
         complete = complete or any(END in line for line in lines)
     return None if played else Said(tuple(devices), (losses[0], losses[-1]) if losses else (), complete)
+
+
+def _counts(line: str) -> list[int]:
+    """The devices that each process counted whose line this is, or is in the place of."""
+    found, repeated = COUNT.search(line), REPEATED.search(line)
+    return [int(found[1])] * (int(repeated[1]) if repeated else 1) if found else []
 
 
 def _loss(line: str) -> float | None:

@@ -314,6 +314,14 @@ def test_what_nobody_saw_is_not_broken():
     ]
 
 
+def test_a_request_that_nobody_saw_is_not_broken_unless_its_job_failed():
+    first, second = ray_as_promised()
+    text = "ray-2: one ProvisioningRequest asked for its 4 pods, in one pod set"
+    gone = replace(second, request=None)
+    for row, held in ((gone, None), (replace(gone, succeeded=False), False), (second, True)):
+        assert {promise.text: promise.held for promise in promises(tutorial_b(), [first, row])}[text] is held
+
+
 def test_a_wrong_flavor_is_broken_also_unseen():
     first, _ = ray_as_promised()
     made = promises(tutorial_b(), [first, unseen("ray-2", "on-demand")])
@@ -386,6 +394,15 @@ def test_ray_sets_a_prefix_before_its_workers_lines():
         "(RayTrainWorker pid=7) Epoch 0: Loss 9.5\n(RayTrainWorker pid=7) Epoch 49: Loss 0.25\n(x) Training Complete!"
     )
     assert said([told]) == Said((), (9.5, 0.25), True)
+
+
+def test_what_ray_tells_once_for_several_workers_counts_for_each_of_them():
+    """Ray's colours are in the log too."""
+    first = "\x1b[36m(RayTrainWorker pid=7, ip=10.0.0.2)\x1b[0m Global device count: 16\n"
+    others = "\x1b[36m(RayTrainWorker pid=9, ip=10.0.0.3)\x1b[0m Global device count: 16\x1b[32m [repeated 3x across cluster]\x1b[0m\n"
+    assert said([first + others]) == Said((16,) * 4)
+    assert said([first + others.replace(" [repeated 3x across cluster]", "")]) == Said((16, 16))
+    assert said(["other words [repeated 3x across cluster]\n"]) == Said()
 
 
 def told(plan, **by_name):
