@@ -96,6 +96,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
 def _logs(layout: Layout, program: str | None, lines: int) -> int:
     found = {path.stem: path for path in sorted(layout.logs.glob("*.log"))}
     if program not in found:
+        if program is not None:
+            print(f"error: there is no log of {program}", file=sys.stderr)
         print("logs of: " + ", ".join(found) if found else "no logs yet")
         return 0 if program is None else 1
     print("\n".join(Path(found[program]).read_text(errors="replace").splitlines()[-lines:]))
