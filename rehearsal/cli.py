@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from rehearsal import lifecycle
+from rehearsal import lifecycle, sandbox
 from rehearsal.control_plane import ControlPlaneError
 from rehearsal.layout import Layout
 from rehearsal.lifecycle import RehearsalError
@@ -82,6 +82,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
         case "kubeconfig":
             print(lifecycle.write_kubeconfig(layout, arguments.cluster))
         case "gcloud-env":
+            if sandbox.first_process(layout) is None:
+                raise RehearsalError("the rehearsal is not up: run `make up` or `make rehearsal` first")
             for key, value in lifecycle.gcloud_settings(layout).items():
                 print(f"export {key}={shlex.quote(value)}")
         case "faults":
