@@ -24,5 +24,5 @@ def test_a_failed_run_ends_with_how_to_go_on(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(OperationError) as caught:
         engine.run("up", remedy="`make up` goes on from here.")
     assert str(caught.value).splitlines()[-1].strip() == "`make up` goes on from here."
-    with pytest.raises(OperationError, match="see above$"):
+    with pytest.raises(OperationError, match=r"see above$"):
         engine.run("up")
