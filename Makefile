@@ -16,6 +16,8 @@ help: ## this list
 venv: $(READY)
 
 $(READY): requirements-dev.txt
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "error: there is no $(PYTHON); name a Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed, $$($(PYTHON) --version 2>&1) was found; name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Python environment: $(VENV)"
@@ -45,7 +47,7 @@ kubectl-config: venv ## a kubeconfig for your own kubectl; prints its path
 	@$(PY) -m rehearsal kubeconfig $(ARGS)
 
 kubectl: venv ## kubectl against the rehearsal: make kubectl ARGS='get nodes'
-	@config=$$($(PY) -m rehearsal kubeconfig) && kubectl --kubeconfig "$$config" $(ARGS)
+	@config=$$($(PY) -m rehearsal kubeconfig) && kubectl --kubeconfig "$$config" --cache-dir .rehearsal/kubectl-cache $(ARGS)
 
 gcloud-env: venv ## settings that point your own gcloud at the rehearsal: eval "$$(make -s gcloud-env)"
 	@$(PY) -m rehearsal gcloud-env

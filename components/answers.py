@@ -43,14 +43,28 @@ def failing_webhook(message: str) -> str | None:
 
 
 def why_not_ready(deployment: str, pods: Sequence[Mapping[str, Any]]) -> str:
-    """One sentence on the state of a controller's pods, the first that is not ready."""
+    """One sentence on the state of a controller's pods, the newest that is not ready. In a rolling update the pods of the version
+    before stay ready as long as those of the next one do not get so: what is wrong is then said of these."""
     own = [pod for pod in pods if str(pod["metadata"]["name"]).startswith(f"{deployment}-")]
     if not own:
         return f"{deployment} has no ready endpoint: it has no pod"
     waiting = [pod for pod in own if not _is_ready(pod)]
-    if len(waiting) < len(own):
-        return f"{deployment} has a ready pod, but the API server does not reach it"
-    return f"{deployment} has no ready endpoint: pod {_state(waiting[0])}"
+    newest = max(own, key=_created)
+    if len(waiting) == len(own):
+        return f"{deployment} has no ready endpoint: pod {_state(max(waiting, key=_created))}"
+    unready = [pod for pod in waiting if _replica_set(pod) == _replica_set(newest)]
+    text = f"{deployment} has a ready pod, but the API server does not reach it"
+    return f"{text}; its newest pod is not ready: {_state(max(unready, key=_created))}" if unready else text
+
+
+def _created(pod: Mapping[str, Any]) -> str:
+    """RFC 3339 in UTC, so that the order of the texts is that of the times."""
+    return str(pod["metadata"].get("creationTimestamp", ""))
+
+
+def _replica_set(pod: Mapping[str, Any]) -> str:
+    """The Deployment's controller labels the pods of each ReplicaSet with a digest of their template."""
+    return str(pod["metadata"].get("labels", {}).get("pod-template-hash", ""))
 
 
 def _is_ready(pod: Mapping[str, Any]) -> bool:
@@ -70,9 +84,19 @@ def _state(pod: Mapping[str, Any]) -> str:
         state = container.get("state", {})
         if "waiting" in state:
             reason = state["waiting"].get("message") or state["waiting"].get("reason")
-            return f"{start} because container {container['name']} waits: {reason}"
+            return f"{start} because container {container['name']} waits: {reason}{_last_end(container)}"
         if "terminated" in state:
             code = state["terminated"].get("exitCode")
             return f"{start} because container {container['name']} ended with exit code {code}"
     failed = [entry for entry in _conditions(pod) if entry["status"] == "False" and entry.get("message")]
     return f"{start} because {failed[0]['message']}" if failed else start
+
+
+def _last_end(container: Mapping[str, Any]) -> str:
+    """How the run before ended, with the last line that it left, where Kubernetes keeps one (terminationMessagePolicy)."""
+    ended = container.get("lastState", {}).get("terminated")
+    if ended is None:
+        return ""
+    lines = str(ended.get("message") or "").strip().splitlines()
+    said = f" and said: {lines[-1]}" if lines else ""
+    return f"; it last ended with exit code {ended.get('exitCode')}{said}"

@@ -22,6 +22,7 @@ from components.queue_manifests import (
 from settings.model import TimeoutsSection
 from settings.queue_plan import FlavorPlan, QueuePlan
 
+DEFAULT_NAMESPACE = "default"
 UNTIL_ACTIVE = {"pulumi.com/waitFor": "condition=Active"}
 """The Kubernetes provider waits for this condition. A queue over a missing flavor is created without an error and
 stays inactive; so `up` fails, with Kueue's reason, instead of every job pending for ever."""
@@ -58,7 +59,10 @@ class Queues(pulumi.ComponentResource):
             parts = [part for flavor in queue.flavors for part in made[flavor.name]]
             whole = self._object(queue.cluster_queue, _awaited(cluster_queue(queue)), parts)
             self.local_queues[queue.namespace, queue.local_queue] = self._object(
-                queue.local_queue, _awaited(local_queue(queue)), [whole, *namespaces.get(queue.namespace, [])]
+                resource_name(queue),
+                _awaited(local_queue(queue)),
+                [whole, *namespaces.get(queue.namespace, [])],
+                earlier=self._earlier_name(queue),
             )
         self.register_outputs({queue.cluster_queue: f"{queue.namespace}/{queue.local_queue}" for queue in args.queues})
 
@@ -74,20 +78,35 @@ class Queues(pulumi.ComponentResource):
             found.append(self._object(flavor.check.name, _awaited(admission_check(flavor.check)), [config]))
         return found
 
-    def _object(self, name: str, manifest: Mapping[str, Any], after: Sequence[pulumi.Resource]) -> CustomResource:
+    def _earlier_name(self, queue: QueuePlan) -> str | None:
+        """What a local queue was called before its namespace became part of its name. Only one of a name could be made then."""
+        same = [other for other in self._args.queues if other.local_queue == queue.local_queue]
+        first = next((other for other in same if resource_name(other) == other.local_queue), same[0])
+        return queue.local_queue if queue == first and resource_name(queue) != queue.local_queue else None
+
+    def _object(
+        self,
+        name: str,
+        manifest: Mapping[str, Any],
+        after: Sequence[pulumi.Resource],
+        earlier: str | None = None,
+    ) -> CustomResource:
         timeouts = self._args.timeouts
+        options = child(self, after, timeouts.queues, timeouts.deletion, hooks=self._args.gate.binding())
+        if earlier is not None:
+            options.aliases = [pulumi.Alias(name=f"{self._name}-{earlier}")]
         return CustomResource(
             f"{self._name}-{name}",
             api_version=manifest["apiVersion"],
             kind=manifest["kind"],
             metadata=manifest["metadata"],
             spec=manifest["spec"],
-            opts=child(self, after, timeouts.queues, timeouts.deletion, hooks=self._args.gate.binding()),
+            opts=options,
         )
 
     def _namespaces(self) -> dict[str, list[pulumi.Resource]]:
         """`default` is always there and a team's is made; any other namespace is ours to make, once."""
-        there = {"default", *self._args.team_namespaces}
+        there = {DEFAULT_NAMESPACE, *self._args.team_namespaces}
         wanted = dict.fromkeys(queue.namespace for queue in self._args.queues if queue.namespace not in there)
         teams = {name: [namespace] for name, namespace in self._args.team_namespaces.items()}
         return teams | {
@@ -100,6 +119,12 @@ class Queues(pulumi.ComponentResource):
             ]
             for namespace in wanted
         }
+
+
+def resource_name(queue: QueuePlan) -> str:
+    """Of a local queue, whose name is its own in its namespace only. It depends on no other queue of the stack: one that came or
+    went would otherwise rename this one. No namespace and no queue has a `/` in its name."""
+    return queue.local_queue if queue.namespace == DEFAULT_NAMESPACE else f"{queue.namespace}/{queue.local_queue}"
 
 
 def _awaited(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -32,10 +32,15 @@ class Engine:
     stack: str = "local"
 
     def run(
-        self, *arguments: str, quiet: bool = False, check: bool = True, extra: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        quiet: bool = False,
+        check: bool = True,
+        extra: Mapping[str, str] | None = None,
+        remedy: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs pulumi with the stack named; output goes to the terminal, or is kept when `quiet`. `extra` is for its
-        environment. Raises OperationError."""
+        environment, `remedy` the last line where it fails. Raises OperationError."""
         command = ["pulumi", *arguments, "--stack", self.stack, "--non-interactive", "--cwd", str(self.layout.checkout)]
         stream = subprocess.PIPE if quiet else None
         done = lifecycle.run_inside(self.layout, command, text=True, stdout=stream, stderr=stream, extra=extra or {})
@@ -43,7 +48,8 @@ class Engine:
             detail = (
                 "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:]) if quiet else "see above"
             )
-            raise OperationError(f"`pulumi {arguments[0]}` failed: {detail}")
+            further = f"\n  {remedy}" if remedy is not None else ""
+            raise OperationError(f"`pulumi {arguments[0]}` failed: {detail}{further}")
         return done
 
     def select(self) -> None:

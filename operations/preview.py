@@ -208,9 +208,19 @@ def _pulumi(rehearsal: Layout, state: Mapping[str, str], *arguments: str) -> str
         rehearsal, command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, extra=state
     )
     if done.returncode != 0:
-        lines = "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
-        raise OperationError(f"`pulumi {arguments[0]}` failed: {lines}")
+        raise OperationError(f"`pulumi {arguments[0]}` failed: {explained(done.stdout, done.stderr)}")
     return str(done.stdout)
+
+
+def explained(stdout: str, stderr: str) -> str:
+    """The last lines of what a failed engine says: of `--json`, its errors; of anything else, all that it printed."""
+    try:
+        diagnostics = json.loads(stdout)["diagnostics"]
+        errors = [entry["message"].strip() for entry in diagnostics if entry["severity"] == "error"]
+    except (ValueError, KeyError, TypeError):
+        errors = []
+    told = "\n".join(dict.fromkeys(errors)) if errors else stdout + stderr
+    return "\n    ".join(told.strip().splitlines()[-LAST_LINES:])
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ _OURS = ("pulumi:", f"{NAMESPACE}:")
 
 def report(environment: str, plan: Plan, preview: Mapping[str, Any], cost: Sequence[str]) -> list[str]:
     """`preview` is what the engine printed with `--json`, `cost` lines of a table."""
+    start = "an existing cluster" if plan.settings.cluster.existing else "an empty project"
     return [
-        f"{environment}: what `pulumi up` makes of an empty project ({plan.settings.project}, {plan.settings.location})",
+        f"{environment}: what `pulumi up` makes of {start} ({plan.settings.project}, {plan.settings.location})",
         *(f"  {line}" for line in change_lines(preview["steps"])),
         "",
         "chips and cost",

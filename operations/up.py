@@ -54,7 +54,8 @@ def run(layout: Layout, kubectl_port: int | None) -> int:
     controllers.mend(layout, recover(engine, print), print)
     print("3/4  pulumi up", flush=True)
     # With a refresh: what somebody else has removed or changed is made again.
-    engine.run("up", "--refresh", "--yes", "--skip-preview", "--suppress-outputs")
+    flags = ("--refresh", "--yes", "--skip-preview", "--suppress-outputs")
+    engine.run("up", *flags, remedy="What was made stays: when the cause is gone, `make up` goes on from here.")
     controllers.check(layout, engine.resources())
     print("4/4  the jobs", flush=True)
     lines = follow(layout, plan)

@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from rehearsal import lifecycle
+from rehearsal import lifecycle, sandbox
 from rehearsal.control_plane import ControlPlaneError
 from rehearsal.layout import Layout
 from rehearsal.lifecycle import RehearsalError
@@ -82,6 +82,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
         case "kubeconfig":
             print(lifecycle.write_kubeconfig(layout, arguments.cluster))
         case "gcloud-env":
+            if sandbox.first_process(layout) is None:
+                raise RehearsalError("the rehearsal is not up: run `make up` or `make rehearsal` first")
             for key, value in lifecycle.gcloud_settings(layout).items():
                 print(f"export {key}={shlex.quote(value)}")
         case "faults":
@@ -96,6 +98,8 @@ def _run(arguments: argparse.Namespace, layout: Layout) -> int:
 def _logs(layout: Layout, program: str | None, lines: int) -> int:
     found = {path.stem: path for path in sorted(layout.logs.glob("*.log"))}
     if program not in found:
+        if program is not None:
+            print(f"error: there is no log of {program}", file=sys.stderr)
         print("logs of: " + ", ".join(found) if found else "no logs yet")
         return 0 if program is None else 1
     print("\n".join(Path(found[program]).read_text(errors="replace").splitlines()[-lines:]))

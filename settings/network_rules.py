@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -9,6 +10,7 @@ from itertools import islice
 
 from settings.faults import Described, Fault, Unsound, rule
 from settings.model import Settings
+from settings.names import region_of
 from settings.network_model import NetworkSection
 from settings.shapes import count_of, sound_shape, system_zones
 
@@ -27,6 +29,8 @@ _RESERVED = 4
 _OWN = ("nodes_cidr", "pods_cidr", "services_cidr")
 _ALL = (*_OWN, "control_plane_cidr")
 _TRIES = 512
+_PROJECT = re.compile(r"(?:^|/)projects/([^/]+)/")
+_REGION = re.compile(r"(?:^|/)regions/([^/]+)/")
 
 
 @rule
@@ -36,6 +40,9 @@ def check(settings: Settings) -> Iterator[Fault]:
         yield from _clusters(network)
         return
     yield from _given(network)
+    yield from _given_ranges(network)
+    yield from _given_network(settings)
+    yield from _given_subnetwork(settings)
     yield from _control_plane(network)
     needs = {name: _longest(name, settings) for name in _used(network)}
     public = [fault for name in needs for fault in _private(name, needs[name], network)]
@@ -86,6 +93,42 @@ def _given(network: NetworkSection) -> Iterator[Fault]:
             own, given = network.given, f"{network.given.pods_range} and {network.given.services_range}"
             wanted = f"nothing: network.given has its own ranges (subnetwork {own.subnetwork} with {given})"
             yield Fault(_key(name), getattr(network, name), wanted, "remove the key, or remove network.given")
+
+
+@rule
+def _given_ranges(network: NetworkSection) -> Iterator[Fault]:
+    """A secondary range of a subnetwork is known by its name."""
+    given = network.given
+    if given is not None and given.services_range == given.pods_range:
+        wanted = f"another secondary range than that of the pods: network.given.podsRange is {given.pods_range} too"
+        yield Fault(
+            "network.given.servicesRange", given.services_range, wanted, "write the name of the range for services"
+        )
+
+
+@rule
+def _given_network(settings: Settings) -> Iterator[Fault]:
+    """A firewall rule is in the project of its network (Compute Engine, `firewalls.insert`), and ours would be in the cluster's."""
+    given = settings.network.given
+    host = _PROJECT.search(given.network) if given is not None else None
+    if given is not None and host is not None and host.group(1) != settings.project and given.firewall:
+        wanted = f"false: the network is in {host.group(1)} and a firewall rule of ours would be in {settings.project}"
+        remedy = "add `firewall: false`, and have its owner let the control plane reach the webhooks' ports (README)"
+        yield Fault("network.given.firewall", given.firewall, wanted, remedy)
+
+
+@rule
+def _given_subnetwork(settings: Settings) -> Iterator[Fault]:
+    given, region = settings.network.given, region_of(settings.location)
+    stated = _REGION.search(given.subnetwork) if given is not None else None
+    if given is not None and stated is not None and stated.group(1) != region:
+        wanted = f"a subnetwork in {region}, where the cluster is"
+        yield Fault(
+            "network.given.subnetwork",
+            given.subnetwork,
+            wanted,
+            f"write one of {region}, or move the cluster (location)",
+        )
 
 
 @rule

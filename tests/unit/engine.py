@@ -71,11 +71,14 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
         super().__init__(_Answers())
         self.registered: dict[str, Registered] = {}
         self.read: list[str] = []
+        self.twice: list[str] = []
 
     def RegisterResource(self, request: Any) -> Any:
         response = super().RegisterResource(request)
         if request.type == "pulumi:pulumi:Stack":
             return response
+        if response.urn in self.registered:
+            self.twice.append(response.urn)
         _ensure_event_loop()
         binding = ("before_create", "before_update", "on_error")
         self.registered[response.urn] = Registered(
@@ -144,7 +147,9 @@ class Recording:
 
 
 def record(program: Callable[[], Any]) -> Recording:
-    """Runs a program under the mock engine until all its resources are registered, and returns them."""
+    """Runs a program under the mock engine until all its resources are registered, and returns them.
+
+    Raises AssertionError for a URN that is used twice, at which a real engine stops."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     monitor = RecordingMonitor()
@@ -159,4 +164,5 @@ def record(program: Callable[[], Any]) -> Recording:
     finally:
         loop.close()
         asyncio.set_event_loop(asyncio.new_event_loop())
+    assert not monitor.twice, f"Duplicate resource URN: {', '.join(monitor.twice)}"
     return Recording(list(monitor.registered.values()), monitor.read)

@@ -254,7 +254,9 @@ def test_changing_a_label_changes_the_cluster_and_nothing_else(recorded, tutoria
 
 def test_a_namespace_of_its_own_is_made_before_its_queue(recorded) -> None:
     recording = recorded(queues=[{"namespace": "research"}])
-    assert recording.needs(recording.named("queue-multislice-queue"), recording.named("queue-research-namespace"))
+    assert recording.needs(
+        recording.named("queue-research/multislice-queue"), recording.named("queue-research-namespace")
+    )
     assert recording.named("multislice-1slice-jobset").inputs["metadata"]["namespace"] == "research"
 
 

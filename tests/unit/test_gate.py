@@ -155,6 +155,54 @@ def test_reasons_of_pods_that_crash_or_are_missing() -> None:
     assert "does not reach it" in why_not_ready(KUEUE.deployment, [ready])
 
 
+def pod(name: str, digest: str, created: str, *, ready: bool, **container: Any) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "name": f"{KUEUE.deployment}-{digest}-{name}",
+            "labels": {"control-plane": "controller-manager", "pod-template-hash": digest},
+            "creationTimestamp": created,
+        },
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "containerStatuses": [{"name": "manager", "ready": ready, **container}],
+        },
+    }
+
+
+OLD = pod("aaaaa", "6d5f", "2026-11-30T09:00:00Z", ready=True, state={"running": {}})
+CRASHING = pod(
+    "bbbbb",
+    "7c9d",
+    "2026-11-30T10:00:00Z",
+    ready=False,
+    state={"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container=manager"}},
+    lastState={
+        "terminated": {"exitCode": 1, "reason": "Error", "message": "starting\nunrecognized feature gate: FooBar\n"}
+    },
+)
+
+
+def test_a_new_pod_that_crashes_beside_a_ready_old_one_is_named() -> None:
+    text = why_not_ready(KUEUE.deployment, [OLD, CRASHING])
+    assert "has a ready pod, but the API server does not reach it" in text
+    assert "kueue-controller-manager-7c9d-bbbbb" in text
+    assert "exit code 1 and said: unrecognized feature gate: FooBar" in text
+
+
+def test_of_pods_that_are_not_ready_the_newest_is_named() -> None:
+    older = pod("ccccc", "5b8e", "2026-11-30T08:00:00Z", ready=False, state={"waiting": {"reason": "ErrImagePull"}})
+    for pods in ([older, CRASHING], [CRASHING, older]):
+        assert "exit code 1" in why_not_ready(KUEUE.deployment, pods)
+    assert "ErrImagePull" not in why_not_ready(KUEUE.deployment, [older, {**OLD}, CRASHING])
+
+
+def test_an_old_pod_that_is_not_ready_says_nothing_of_a_ready_new_one() -> None:
+    new = pod("ddddd", "7c9d", "2026-11-30T10:00:00Z", ready=True, state={"running": {}})
+    old = pod("aaaaa", "6d5f", "2026-11-30T09:00:00Z", ready=False, state={"running": {}})
+    assert "newest" not in why_not_ready(KUEUE.deployment, [old, new])
+
+
 def test_the_object_is_sent_without_the_engines_own_keys_and_with_whole_numbers() -> None:
     inputs = {**FLAVOR, "__defaults": [], "spec": {"replicas": 2.0, "list": [1.0, 1.5], "flag": True}}
     assert manifest_of(inputs)["spec"] == {"replicas": 2, "list": [1, 1.5], "flag": True}

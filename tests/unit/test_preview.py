@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,19 @@ def test_no_key_of_the_cloud_is_taken_along(checkout: Layout, tmp_path: Path) ->
     own = preview._project(checkout.checkout, "prod", folder)
     assert yaml.safe_load(own.read_text()) == {"config": {"tpu-platform:project": "p"}}
     assert sorted(path.name for path in folder.iterdir()) == ["Pulumi.prod.yaml", "Pulumi.yaml"]
+
+
+def test_a_preview_that_fails_gives_its_errors_and_not_the_engines_json() -> None:
+    words = "Duplicate resource URN 'urn:pulumi:dev::p::t::n'; try giving it a unique name\n"
+    diagnostics = [
+        {"message": "deprecated", "severity": "warning"},
+        {"message": words, "severity": "error"},
+        {"message": words, "severity": "error"},
+    ]
+    shown = json.dumps({"steps": [{"op": "create"}], "diagnostics": diagnostics})
+    assert preview.explained(shown, "") == words.strip()
+
+
+@pytest.mark.parametrize("stdout", ["", "no json", "[]", '{"steps": []}', '{"diagnostics": []}'])
+def test_a_preview_that_fails_without_errors_in_json_gives_its_last_lines(stdout: str) -> None:
+    assert preview.explained(stdout, "error: no stack\n").endswith("error: no stack")

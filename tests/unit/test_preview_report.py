@@ -9,7 +9,7 @@ import pytest
 from conftest import TUTORIAL, plan_with
 
 from operations.comparison import Change, Comparison
-from operations.preview_report import change_lines, comparison_lines, cost_lines
+from operations.preview_report import change_lines, comparison_lines, cost_lines, report
 from settings.cost import cost_of
 
 pytestmark = pytest.mark.unit
@@ -41,6 +41,12 @@ def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
         "delete: 1 resources",
         "1 gcp:compute/network:Network old",
     ]
+
+
+def test_the_report_says_what_it_starts_from() -> None:
+    ours, theirs = plan_with(), plan_with(cluster={**TUTORIAL["cluster"], "existing": True})
+    assert "of an empty project" in report("dev", ours, {"steps": []}, [])[0]
+    assert "of an existing cluster" in report("dev", theirs, {"steps": []}, [])[0]
 
 
 def test_what_is_destroyed_stands_first() -> None:

@@ -54,6 +54,10 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("nodes too small for the controllers", machine("e2-small"), "cluster.defaultPool.machineType", "managers", "write e2-standard-4"),
     ("namespace of the system", queues(second={"namespace": "kube-system"}), "queues[1].namespace", "the system's", "write default"),
     ("no such strategy", queues(second={"strategy": "FIFO"}), "queues[1].strategy", "one of BestEffortFIFO, StrictFIFO", "write StrictFIFO"),
+    ("unknown feature gate", values(kueue={"featureGates": {"ElasticJobsViaWorkloadSlice": True}}), "kueue.featureGates.ElasticJobsViaWorkloadSlice", "a feature gate of Kueue", "write ElasticJobsViaWorkloadSlices"),
+    ("feature gate of nobody's", values(kueue={"featureGates": {"FooBar": True}}), "kueue.featureGates.FooBar", "does not start with any other", "remove the key"),
+    ("feature gate that is gone", values(kueue={"featureGates": {"LendingLimit": False}}), "kueue.featureGates.LendingLimit", "a feature gate of Kueue", "remove the key"),
+    ("locked feature gate", values(kueue={"featureGates": {"HierarchicalCohorts": False}}), "kueue.featureGates.HierarchicalCohorts", "true: Kueue", "remove the key"),
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import lifecycle, ports, sandbox
+from rehearsal import cli, lifecycle, ports, sandbox
 from rehearsal.control_plane import token
 from rehearsal.environment import inside
 from rehearsal.layout import Layout
@@ -38,6 +38,32 @@ def test_temporary_files_of_what_runs_inside_go_with_the_rehearsal(layout: Layou
 
 def test_the_users_gcloud_writes_no_kubeconfig_of_the_users_own(layout: Layout) -> None:
     assert Path(lifecycle.gcloud_settings(layout)["KUBECONFIG"]).parent == layout.root
+
+
+def rehearsal_says(layout: Layout, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(Layout, "default", lambda: layout)
+    monkeypatch.setattr(sys, "argv", ["rehearsal", *arguments])
+    return cli.main()
+
+
+def test_no_settings_for_gcloud_while_nothing_is_up(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rehearsal_says(layout, monkeypatch, "gcloud-env") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "make rehearsal" in err
+
+
+def test_a_log_that_is_not_there_is_named(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layout.make()
+    (layout.logs / "google.log").write_text("")
+    assert rehearsal_says(layout, monkeypatch, "logs", "nope") == 1
+    out, err = capsys.readouterr()
+    assert "no log of nope" in err
+    assert "google" in out
 
 
 def test_help_shows_what_can_be_copied() -> None:

@@ -54,7 +54,7 @@ def test_fair_sharing_can_be_switched_off(recorded) -> None:
 
 def test_the_order_of_up_is_the_reverse_order_of_destroy(one_team) -> None:
     """job -> local queue -> namespace -> fence -> Kueue, and members have rights only under the ceiling."""
-    local = one_team.named("queue-team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue")
+    local = one_team.named("queue-team-a/team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue")
     whole = one_team.named("queue-team-a", "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue")
     namespace = one_team.named("team-team-a-namespace")
     job = one_team.named("team-job-jobset")
@@ -122,7 +122,9 @@ def test_a_teams_ray_job_is_in_its_namespace_with_its_script(recorded) -> None:
     script = recording.named("files-research-ray_programs")
     assert script.inputs["metadata"]["namespace"] == "research"
     assert recording.needs(job, script)
-    assert recording.needs(job, recording.named("queue-team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"))
+    assert recording.needs(
+        job, recording.named("queue-research/team-a", "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue")
+    )
 
 
 def test_members_have_rights_in_their_namespace_only(one_team) -> None:
@@ -167,6 +169,7 @@ def test_a_second_team_replaces_nothing_and_takes_its_chips_from_the_shared_queu
         "team-team-b-member",
         "team-team-b-members",
         "queue-team-b",
+        "queue-team-b/team-b",
     }
 
 
