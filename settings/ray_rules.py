@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from settings import ray_flavor_rules
 from settings.copies import copies, distinct, once, places
 from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
-from settings.job_rules import after_once
+from settings.job_rules import after_once, nothing_to_have
 from settings.model import ELASTIC_JOBS, Settings
 from settings.names import mebibytes
 from settings.ray_home import RayHome, ray_home, ray_sections
@@ -124,7 +124,9 @@ def _slices(path: str, job: RayJobSection, home: RayHome, settings: Settings) ->
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
     wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"
     remedy = f"write {best}, or list more pools for a flavor"
-    if job.slices > best:
+    if best == 0:
+        yield nothing_to_have(f"{path}.slices", job.slices, " or ".join(most))
+    elif job.slices > best:
         yield Fault(f"{path}.slices", job.slices, wanted, remedy)
     elif job.elastic and job.max_slices is not None and job.max_slices > best:
         yield Fault(f"{path}.maxSlices", job.max_slices, wanted, remedy)
