@@ -72,7 +72,11 @@ def _lent_in(cohort: str, but: QueueSection | TeamSection, section: SliceSection
 
 
 def _lent(own: int, limit: LimitSection, section: SliceSection) -> int:
-    return own if limit.lend is None else min(own, _whole(limit.lend, section))
+    """Raises Unsound for more than there is, which has a fault of its own."""
+    lent = own if limit.lend is None else _whole(limit.lend, section)
+    if lent > own:
+        raise Unsound("lend")
+    return lent
 
 
 def _whole(chips: int, section: SliceSection) -> int:
