@@ -88,12 +88,32 @@ def _gate(entries: Entries, settings: Settings) -> Iterator[Fault]:
 
 @rule
 def _requirements(path: str, job: RayJobSection) -> Iterator[Fault]:
+    pinned: dict[str, tuple[str, str]] = {}
     for index, text in enumerate(job.requirements):
+        here = f"{path}.requirements[{index}]"
         if _PINNED.fullmatch(text) is None:
-            name = _NAME.match(text)
-            remedy = f"write {name.group(1)}==VERSION" if name is not None else "pin it with =="
             wanted = "a pinned requirement like pandas==2.3.3, so that every run installs the same"
-            yield Fault(f"{path}.requirements[{index}]", text, wanted, remedy)
+            yield Fault(here, text, wanted, _pin(text))
+            continue
+        package, version = text.split("==", 1)
+        name = re.sub(r"[-_.]+", "-", package.split("[", 1)[0]).lower()
+        if name in pinned and pinned[name][1] != version:
+            first, other = pinned[name]
+            yield Fault(
+                here, text, f"one version of {name}: {first} pins {other}, and pip installs neither", "remove one"
+            )
+        pinned.setdefault(name, (here, version))
+
+
+def _pin(text: str) -> str:
+    """What to write for a requirement that is not pinned. One by an address has no version to tell."""
+    named = re.fullmatch(r"\s*([A-Za-z0-9._-]+)\s*@.*", text)
+    name = _NAME.match(text)
+    if named is not None:
+        return f"write {named.group(1)}==VERSION, a release of the package index"
+    if "://" in text or name is None:
+        return "pin it with ==, by its name in the package index: NAME==VERSION"
+    return f"write {name.group(1)}==VERSION"
 
 
 @rule

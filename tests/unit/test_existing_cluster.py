@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import BOTH, TUTORIAL, both, plan_with, run_platform
+from conftest import BOTH, both, plan_with, run_platform
 from engine import Recording, record
 
 pytestmark = pytest.mark.unit
@@ -44,16 +44,3 @@ def test_charts_and_queues_go_to_the_cluster_that_was_read(existing) -> None:
     config = json.loads(secret["value"] if isinstance(secret, dict) else secret)
     assert config["current-context"] == "tpu-cluster"
     assert config["clusters"][0]["cluster"]["server"] == "https://172.16.0.2"
-
-
-def test_an_existing_autopilot_cluster_gets_no_pools_and_the_same_queues() -> None:
-    section = {key: value for key, value in TUTORIAL["slices"][0].items() if key != "pools"}
-    changes = {
-        "slices": [{**section, "count": 3}],
-        "cluster": {"name": "theirs", "existing": True, "mode": "autopilot"},
-    }
-    recording = record(lambda: run_platform(plan_with(**changes)))
-    assert recording.read == ["projects/some-project/locations/us-west4/clusters/theirs"]
-    assert not recording.of_type(POOL)
-    queue = recording.of_type("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue")[0].inputs["spec"]
-    assert queue["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"] == "24"

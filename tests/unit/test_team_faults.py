@@ -105,6 +105,9 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("member without a name", members(users=[""]), "teams[0].members.users[0]", "like ann@example.com", "write it"),
     ("member twice", members(users=["a@b.c", "a@b.c"]), "teams[0].members.users[1]", "members.users[0] has it", "remove it"),
     ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "Kubernetes' own", "write a group like"),
+    ("nobody in particular", members(users=["system:anonymous"]), "teams[0].members.users[0]", "Kubernetes' own", "write a user like ann@example.com"),
+    ("group without an address", members(groups=["team-a"]), "teams[0].members.groups[0]", "GKE knows Google's groups only", "write a group like team-a@example.com"),
+    ("cohort that is no name", queue(cohort="My Cohort!"), "queues[0].cohort", "Kueue's rule for cohorts", "write my-cohort"),
     ("members that are a list", teams(first={"members": ["ann@example.com"]}), "teams[0].members", "a map of keys", "users, groups"),
     ("members by Google's words", members(user=["ann@example.com"]), "teams[0].members.user", "a known key: groups, users", "write users"),
     ("groups that GKE does not know", members(groups=["a@b.c"]), "cluster.securityGroup", "the group that holds a@b.c", "write gke-security-groups@b.c"),
@@ -218,3 +221,15 @@ def test_a_head_may_borrow_nodes_from_the_cohort() -> None:
     small = {"cpu": 2, "memory": "3Gi"}
     plan = plan_with(workloads=[], teams=[{**A, "cpu": small}, {**B, "cpu": small}], ray=RAY_A)
     assert [job.name for job in plan.ray_jobs] == ["ray-a"]
+
+
+def test_groups_of_an_existing_cluster_are_its_owners_to_hold() -> None:
+    cluster = {"name": "theirs", "existing": True}
+    assert plan_with(workloads=[], cluster=cluster, teams=[{**A, "members": {"groups": ["a@b.c"]}}]).teams
+
+
+def test_service_accounts_may_be_members() -> None:
+    accounts = {"users": ["system:serviceaccount:ci:runner"], "groups": ["system:serviceaccounts:ci"]}
+    assert plan_with(workloads=[], teams=[{**A, "members": accounts}]).teams[0].users == (
+        "system:serviceaccount:ci:runner",
+    )
