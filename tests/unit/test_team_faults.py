@@ -134,6 +134,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "ray.jobs[0].flavor", "a flavor of team team-a, which has several shapes: vlp-24 ct5lp-hightpu-4t 2x4, dws ct6e-standard-4t 4x4", "write vlp-24"),
     ("part of a team below a head", ray_of("team-a", cpu={"cpu": 2}), "teams[0].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-a", "write 3 or more"),
     ("part of a team below a head in memory", ray_of("team-a", cpu={"memory": "4Gi"}), "teams[0].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
+    ("parts above what the nodes have", teams({**B, "cpu": {"cpu": 4}}, first={"cpu": {"cpu": 4}}), "teams[1].cpu.cpu", "at most 5 cores, what cluster.defaultPool has left beside GKE's pods and the controllers, of which 2", "write less"),
     ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores)"),
     ("part by a misspelt key", teams(first={"cpu": {"cpus": 4}}), "teams[0].cpu.cpus", "a known key: cpu, memory", "write cpu"),
     ("part with a flavor", teams(first={"cpu": {"flavor": "heads"}}), "teams[0].cpu.flavor", "a known key: cpu, memory", "remove"),
