@@ -161,7 +161,13 @@ CurrencyCode = Annotated[
     _name(r"[A-Z]{3}", 3, "a currency by its three letters (ISO 4217)", "USD", lambda value: [value.strip().upper()]),
 ]
 LabelKey = Annotated[
-    str, _name(r"[a-z][-_a-z0-9]*", 63, "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter", "team")
+    str,
+    _name(
+        r"(?!goog-)[a-z][-_a-z0-9]*",
+        63,
+        "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter, not `goog-`, which is Google's",
+        "team",
+    ),
 ]
 LabelValue = Annotated[str, _name(r"[-_a-z0-9]*", 63, "at most 63 characters of a-z, 0-9, '-' and '_'", "team-a")]
 
@@ -178,10 +184,10 @@ CohortName = Annotated[
 BucketName = Annotated[
     str,
     _name(
-        r"(?!goog)(?!.*google)[a-z0-9][-_a-z0-9]{1,61}[a-z0-9]",
+        r"(?!goog)(?!.*g[o0]{2}gle)[a-z0-9][-_a-z0-9]{1,61}[a-z0-9]",
         63,
-        "3 to 63 characters of a-z, 0-9, '-' and '_', first and last a letter or digit, without `google` "
-        "(Cloud Storage; the name is nobody else's in the world)",
+        "3 to 63 characters of a-z, 0-9, '-' and '_', first and last a letter or digit, not `goog` first, and without `google` "
+        "or what looks like it (Cloud Storage; the name is nobody else's in the world)",
         "my-project-checkpoints",
     ),
 ]

@@ -29,7 +29,7 @@ from settings import (
     training_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
-from settings.faults import Described, Fault, did_you_mean, rule
+from settings.faults import Described, Fault, did_you_mean, duplicates, rule
 from settings.model import ClusterSection, PodsReadySection, Settings
 from settings.names import seconds
 from settings.parse import Parsed
@@ -68,6 +68,7 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *system_rules.check(settings),
         *_version(settings),
         *_existing(settings),
+        *_authorized(settings),
         *_pods_ready(settings),
         *_labels(settings),
         *_tpu_zones(settings),
@@ -125,6 +126,19 @@ def _existing(settings: Settings) -> Iterator[Fault]:
     if cluster.existing and cluster.mode == "autopilot":
         wanted = "standard: what is added to a cluster of somebody else's are pools (docs/environments.md)"
         yield Fault("cluster.mode", cluster.mode, wanted, "remove the key, or remove cluster.existing")
+
+
+_MOST_AUTHORIZED = 100
+"""Ranges that GKE takes ("Authorized networks", limits)."""
+
+
+@rule
+def _authorized(settings: Settings) -> Iterator[Fault]:
+    ranges, path = settings.cluster.authorized_networks, "cluster.authorizedNetworks"
+    yield from duplicates([(f"{path}[{index}]", name) for index, name in enumerate(ranges)], "range", "remove it")
+    if len(ranges) > _MOST_AUTHORIZED:
+        wanted = f"at most {_MOST_AUTHORIZED} ranges, GKE's limit"
+        yield Fault(path, Described(f"{len(ranges)} ranges"), wanted, "write larger ranges in their place")
 
 
 _LEAST_READY_S = 300

@@ -37,6 +37,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("bucket by its address", bucket(bucket="gs://my-checkpoints"), "checkpoints.bucket", "3 to 63 characters", "write gs-my-checkpoints"),
     ("bucket of two letters", bucket(bucket="ab"), "checkpoints.bucket", "3 to 63 characters", "like my-project-checkpoints"),
     ("bucket with a forbidden word", bucket(bucket="our-google-bucket"), "checkpoints.bucket", "without `google`", "like my-project"),
+    ("bucket with what looks like a forbidden word", bucket(bucket="our-g00gle-bucket"), "checkpoints.bucket", "what looks like it", "like my-project"),
     ("two buckets", bucket(**BUCKET, existing="theirs"), "checkpoints.existing", "there is one bucket", "remove one of the two"),
     ("bucket without its name", bucket(deleteAfterDays=30), "checkpoints.bucket", "`existing` with the name", "add `bucket`"),
     ("lifetime of files of another's bucket", bucket(existing="theirs", deleteAfterDays=30), "checkpoints.deleteAfterDays", "as its owner made it", "remove the key"),
