@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from settings.accelerators import MACHINE_TYPES
 from settings.copies import distinct, places
-from settings.faults import Fault, Unsound, rule
+from settings.faults import Fault, Unsound, did_you_mean, rule
 from settings.model import Settings
 from settings.names import mebibytes
 from settings.shapes import is_autopilot, system_zones
-from settings.system_pool import MANAGERS, Room, machine_room, managers_on, pool_room
+from settings.system_pool import MANAGERS, Room, machine_room, managers_on, pool_room, sizes_instead
 
 _TPU_FAMILIES = frozenset(machine.family for machine in MACHINE_TYPES.values())
 _PATH = "cluster.defaultPool.machineType"
@@ -46,6 +46,11 @@ def _tpu(settings: Settings) -> Iterator[Fault]:
 @rule
 def _controllers(settings: Settings) -> Iterator[Fault]:
     pool = settings.cluster.default_pool
+    there = sizes_instead(pool.machine_type)
+    if there:
+        wanted = f"a machine type that there is: {', '.join(there)}"
+        yield Fault(_PATH, pool.machine_type, wanted, did_you_mean(pool.machine_type, there, f"write {there[0]}"))
+        return
     machine = machine_room(pool.machine_type)
     if machine is None:
         return
@@ -66,7 +71,7 @@ def _controllers(settings: Settings) -> Iterator[Fault]:
 def _given_out(settings: Settings) -> Iterator[Fault]:
     """What is stated must be there: Kueue would admit heads that then find no node. One fault for each of cpu and memory, at
     the last that states it."""
-    room = pool_room(settings.cluster.default_pool, len(system_zones(settings)))
+    room = room_for_jobs(settings)
     if room is None:
         return
     owners = [
