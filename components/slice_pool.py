@@ -15,12 +15,15 @@ from components.options import child
 from components.project import ProjectServices
 from settings.accelerators import Placement, SliceShape
 from settings.model import Settings
-from settings.names import region_of
+from settings.names import region_of, shortened
 from settings.plan import PoolPlan
 
 LANES = 3
 """Slice pools that may be in the making at a time. With the default pool that makes 4; GKE answers 429 to a fifth
 operation at once and works on one per cluster anyway."""
+
+_POLICY_NAME_LIMIT = 63
+"""Of a resource policy's name (Compute Engine), which two names of up to 40 characters can exceed."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class SlicePool(pulumi.ComponentResource):
     def _workload_policy(self, name: str, args: SlicePoolArgs, shape: SliceShape) -> compute.ResourcePolicy:
         return compute.ResourcePolicy(
             f"{name}-placement",
-            name=f"{args.settings.cluster.name}-{args.pool.name}"[:63].rstrip("-"),
+            name=shortened(f"{args.settings.cluster.name}-{args.pool.name}", _POLICY_NAME_LIMIT),
             project=args.settings.project,
             region=region_of(args.settings.location),
             workload_policy=compute.ResourcePolicyWorkloadPolicyArgs(

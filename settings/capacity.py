@@ -13,6 +13,11 @@ CapacityKind = Literal["on-demand", "reservation", "spot", "flex-start", "queued
 
 LONGEST_RUN_S = 7 * 24 * 3600
 """Flex-start capacity is lent for at most seven days."""
+SHORTEST_REQUEST_S = 600
+"""Google's resize requests, which queued provisioning makes of ProvisioningRequests, take ten minutes to seven days."""
+LONGEST_NODE_S = 120 * 24 * 3600
+"""Compute Engine limits the run time of a machine to 30 seconds to 120 days ("Limit the run time of a VM")."""
+SHORTEST_NODE_S = 30
 QUEUED_LABEL = "cloud.google.com/gke-queued"
 """The taint on nodes that only a ProvisioningRequest may bring."""
 QUEUED_FLOOR = "1.34"

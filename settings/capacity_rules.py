@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.capacity import CAPACITIES, LONGEST_RUN_S, QUEUED_FLOOR, WHY_NO_RESERVATION
+from settings.capacity import (
+    CAPACITIES,
+    LONGEST_NODE_S,
+    LONGEST_RUN_S,
+    QUEUED_FLOOR,
+    SHORTEST_NODE_S,
+    SHORTEST_REQUEST_S,
+    WHY_NO_RESERVATION,
+)
 from settings.copies import distinct, places
 from settings.faults import MISSING, Described, Fault, rule
 from settings.model import AutoscalingSection, Settings, SliceSection
@@ -98,16 +106,21 @@ def _fewest(path: str, section: SliceSection, bounds: AutoscalingSection) -> Ite
 
 @rule
 def _duration(path: str, section: SliceSection) -> Iterator[Fault]:
-    kind, given = CAPACITIES[section.capacity], section.max_run_duration
-    if given is None or not kind.lent:
+    kind, given, key = CAPACITIES[section.capacity], section.max_run_duration, f"{path}.maxRunDuration"
+    if given is None:
         return
-    if seconds(given) > LONGEST_RUN_S:
-        yield Fault(
-            f"{path}.maxRunDuration",
-            given,
-            f"at most {LONGEST_RUN_S // 3600}h: {kind.kind} capacity is lent for seven days",
-            f"write {LONGEST_RUN_S // 3600}h, or leave the key out",
-        )
+    if kind.lent and seconds(given) > LONGEST_RUN_S:
+        wanted = f"at most {LONGEST_RUN_S // 3600}h: {kind.kind} capacity is lent for seven days"
+        yield Fault(key, given, wanted, f"write {LONGEST_RUN_S // 3600}h, or leave the key out")
+    elif seconds(given) > LONGEST_NODE_S:
+        wanted = f"at most {LONGEST_NODE_S // 3600}h: Compute Engine limits a machine's run to 120 days at most"
+        yield Fault(key, given, wanted, "leave the key out, and nodes stay")
+    elif kind.queued and seconds(given) < SHORTEST_REQUEST_S:
+        wanted = f"at least {SHORTEST_REQUEST_S // 60}m: Google takes requests for ten minutes to seven days"
+        yield Fault(key, given, wanted, f"write {SHORTEST_REQUEST_S // 60}m or more")
+    elif seconds(given) < SHORTEST_NODE_S:
+        wanted = f"at least {SHORTEST_NODE_S}s: Compute Engine takes no shorter run of a machine"
+        yield Fault(key, given, wanted, f"write {SHORTEST_NODE_S}s or more")
 
 
 @rule

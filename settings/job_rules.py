@@ -73,7 +73,7 @@ def _most(job: WorkloadSection, section: SliceSection, settings: Settings) -> in
         team = next((team for team in settings.teams if team.name == job.team), None)
         if team is None or section.flavor not in team.flavors:
             raise Unsound("team")
-        return most_of_team(team, section)
+        return most_of_team(team, section, settings)
     queue = queue_of_flavor(section.flavor, settings)
     if queue is None:
         raise Unsound("queues")
@@ -103,6 +103,8 @@ def _slices_of_any(path: str, job: WorkloadSection, found: flavor_rules.Places, 
     elif job.slices > 1 and queued:
         wanted = f"1: {queued[0]} is queued, and GKE serves a ProvisioningRequest from one pool, which is one slice"
         yield Fault(f"{path}.slices", job.slices, wanted, f"write 1, or take {queued[0]} out of its flavors")
+    elif best == 0:
+        yield nothing_to_have(f"{path}.slices", job.slices, " or ".join(most))
     elif job.slices > best:
         shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
         wanted = f"at most {best}: a job stays on one flavor, and of slices that it can have they give {shown}"
@@ -161,13 +163,23 @@ def _share(path: str, job: WorkloadSection, section: SliceSection, settings: Set
     most = _most(job, section, settings)
     if not settings.teams or job.slices * chips <= most:
         return
+    if most == 0:
+        yield nothing_to_have(f"{path}.slices", job.slices, section.flavor)
+        return
     if job.team is not None:
         wanted = f"at most {most // chips}: team {job.team} can have {most} chips of {section.flavor}"
-        remedy = f"write {most // chips}, or raise the team's chips or borrow"
+        remedy = f"write {most // chips}, or raise the team's chips, its borrow, or what others lend (a queue: cohort: {TEAMS})"
     else:
         wanted = f"at most {most // chips}: beside the teams its queue can have {most} chips of {section.flavor}"
         remedy = f"write {most // chips}, or let the queue borrow from the teams: cohort: {TEAMS}"
     yield Fault(f"{path}.slices", job.slices, wanted, remedy)
+
+
+def nothing_to_have(path: str, slices: int, flavor: str) -> Fault:
+    """A job whose queue has no chips and can borrow none."""
+    wanted = f"chips to run on: its queue or team has none of {flavor} of its own, and can borrow none"
+    remedy = f"give it chips of {flavor}, or let it borrow (`borrow`) what another of its cohort lends (`lend`)"
+    return Fault(path, slices, wanted, remedy)
 
 
 def _only_alone(section: SliceSection) -> str | None:

@@ -14,6 +14,7 @@ from settings.capacity import CapacityKind
 from settings.monitoring_model import MonitoringSection
 from settings.names import (
     Cidr,
+    CohortName,
     CurrencyCode,
     Duration,
     GkeName,
@@ -129,7 +130,7 @@ class QueueSection(Section):
     flavors: list[str] | None = None
     """May be left out where there is only one queue: all flavors, in the order of `slices`."""
     cpu: CpuFlavorSection | None = None
-    cohort: str | None = Field(default=None, min_length=1, max_length=253)
+    cohort: CohortName | None = None
     """Queues of one cohort lend each other what they do not use. The teams' is called `teams`."""
     preemption: PreemptionSection | None = None
     limits: dict[str, LimitSection] = Field(default_factory=dict)

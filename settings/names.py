@@ -161,35 +161,34 @@ CurrencyCode = Annotated[
     _name(r"[A-Z]{3}", 3, "a currency by its three letters (ISO 4217)", "USD", lambda value: [value.strip().upper()]),
 ]
 LabelKey = Annotated[
-    str, _name(r"[a-z][-_a-z0-9]*", 63, "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter", "team")
+    str,
+    _name(
+        r"(?!goog-)[a-z][-_a-z0-9]*",
+        63,
+        "1 to 63 characters of a-z, 0-9, '-' and '_', first a letter, not `goog-`, which is Google's",
+        "team",
+    ),
 ]
 LabelValue = Annotated[str, _name(r"[-_a-z0-9]*", 63, "at most 63 characters of a-z, 0-9, '-' and '_'", "team-a")]
 
 
+CohortName = Annotated[
+    str,
+    _name(
+        r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
+        253,
+        "1 to 253 characters of a-z, 0-9, '-' and '.', each part between dots first and last no '-' (Kueue's rule for cohorts)",
+        "teams",
+    ),
+]
 BucketName = Annotated[
     str,
     _name(
-        r"(?!goog)(?!.*google)[a-z0-9][-_a-z0-9]{1,61}[a-z0-9]",
+        r"(?!goog)(?!.*g[o0]{2}gle)[a-z0-9][-_a-z0-9]{1,61}[a-z0-9]",
         63,
-        "3 to 63 characters of a-z, 0-9, '-' and '_', first and last a letter or digit, without `google` "
-        "(Cloud Storage; the name is nobody else's in the world)",
+        "3 to 63 characters of a-z, 0-9, '-' and '_', first and last a letter or digit, not `goog` first, and without `google` "
+        "or what looks like it (Cloud Storage; the name is nobody else's in the world)",
         "my-project-checkpoints",
-    ),
-]
-
-
-def _as_image(value: str) -> Iterable[str]:
-    yield value.strip()
-
-
-ImageName = Annotated[
-    str,
-    _name(
-        r"[a-z0-9][-._/:a-z0-9]*(@sha256:[0-9a-f]{64}|:(?!(latest|stable|main|master|nightly|edge|dev)$)[A-Za-z0-9_][-._A-Za-z0-9]{0,127})",
-        512,
-        "an image with its digest or an exact tag, so that all hosts of a slice and every restart run the same one",
-        "us-docker.pkg.dev/my-project/images/train:1.0.0",
-        _as_image,
     ),
 ]
 

@@ -13,7 +13,7 @@ from settings.faults import NAMESPACE, Fault
 from settings.model import Settings
 from settings.section import Section
 from settings.unknown import foreign_key, unknown_key
-from settings.wording import Location, fault_of, is_map, keys_of, section_of
+from settings.wording import Location, fault_of, is_map, keys_of, section_of, text_fault
 
 _TEXT_KEYS = ("project", "location")
 """Top-level keys that are text. Pulumi hands over all values as text and everything else as JSON."""
@@ -60,8 +60,7 @@ def _decode(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Fault], set
         except (ValueError, RecursionError):
             values[name] = text
             if name in keys_of(Settings):
-                wanted, remedy = "a value of the type in Pulumi.yaml", "write it as YAML in the stack file"
-                faults.append(Fault(name, text, wanted, remedy))
+                faults.append(text_fault(name, text))
                 broken.add((name,))
     return values, faults, broken
 

@@ -56,7 +56,7 @@ class RayHome:
     def most(self, section: SliceSection, settings: Settings) -> int:
         """The most chips of a flavor that its jobs can have at a time."""
         if isinstance(self.owner, TeamSection):
-            return most_of_team(self.owner, section)
+            return most_of_team(self.owner, section, settings)
         return most_of_queue(self.owner, section, settings)
 
     def reach(self, settings: Settings) -> Room:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from settings import versions
+from settings.image_names import ImageName
 from settings.names import Memory, RayJobName
 from settings.section import Section
 from settings.training_model import RayTrainingSection
@@ -48,7 +49,7 @@ class RayJobSection(Section):
     max_slices: int | None = Field(default=None, ge=1, le=256)
     after: list[str] = Field(default_factory=list)
     """Ray jobs that must have been admitted before this one is submitted."""
-    image: str = Field(default=versions.RAY_IMAGE, min_length=1)
+    image: ImageName = versions.RAY_IMAGE
     requirements: list[str] = Field(default_factory=lambda: list(versions.RAY_REQUIREMENTS))
     """What Ray installs into the job's environment, each pinned with `==`."""
     head: RayHeadSection = RayHeadSection()

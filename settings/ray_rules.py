@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from settings import ray_flavor_rules
 from settings.copies import copies, distinct, once, places
 from settings.faults import Fault, Unsound, duplicates, rule, unknown_names
-from settings.job_rules import after_once
+from settings.job_rules import after_once, nothing_to_have
 from settings.model import ELASTIC_JOBS, Settings
 from settings.names import mebibytes
 from settings.ray_home import RayHome, ray_home, ray_sections
@@ -88,12 +88,32 @@ def _gate(entries: Entries, settings: Settings) -> Iterator[Fault]:
 
 @rule
 def _requirements(path: str, job: RayJobSection) -> Iterator[Fault]:
+    pinned: dict[str, tuple[str, str]] = {}
     for index, text in enumerate(job.requirements):
+        here = f"{path}.requirements[{index}]"
         if _PINNED.fullmatch(text) is None:
-            name = _NAME.match(text)
-            remedy = f"write {name.group(1)}==VERSION" if name is not None else "pin it with =="
             wanted = "a pinned requirement like pandas==2.3.3, so that every run installs the same"
-            yield Fault(f"{path}.requirements[{index}]", text, wanted, remedy)
+            yield Fault(here, text, wanted, _pin(text))
+            continue
+        package, version = text.split("==", 1)
+        name = re.sub(r"[-_.]+", "-", package.split("[", 1)[0]).lower()
+        if name in pinned and pinned[name][1] != version:
+            first, other = pinned[name]
+            yield Fault(
+                here, text, f"one version of {name}: {first} pins {other}, and pip installs neither", "remove one"
+            )
+        pinned.setdefault(name, (here, version))
+
+
+def _pin(text: str) -> str:
+    """What to write for a requirement that is not pinned. One by an address has no version to tell."""
+    named = re.fullmatch(r"\s*([A-Za-z0-9._-]+)\s*@.*", text)
+    name = _NAME.match(text)
+    if named is not None:
+        return f"write {named.group(1)}==VERSION, a release of the package index"
+    if "://" in text or name is None:
+        return "pin it with ==, by its name in the package index: NAME==VERSION"
+    return f"write {name.group(1)}==VERSION"
 
 
 @rule
@@ -124,7 +144,9 @@ def _slices(path: str, job: RayJobSection, home: RayHome, settings: Settings) ->
     shown = ", ".join(f"{flavor} {count}" for flavor, count in most.items())
     wanted = f"at most {best}: a job stays on one flavor, a multi-host pool is one slice, and the flavors have {shown}"
     remedy = f"write {best}, or list more pools for a flavor"
-    if job.slices > best:
+    if best == 0:
+        yield nothing_to_have(f"{path}.slices", job.slices, " or ".join(most))
+    elif job.slices > best:
         yield Fault(f"{path}.slices", job.slices, wanted, remedy)
     elif job.elastic and job.max_slices is not None and job.max_slices > best:
         yield Fault(f"{path}.maxSlices", job.max_slices, wanted, remedy)

@@ -30,8 +30,9 @@ from settings import (
     training_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
-from settings.faults import Described, Fault, did_you_mean, rule
-from settings.model import ClusterSection, Settings
+from settings.faults import Described, Fault, did_you_mean, duplicates, rule
+from settings.model import ClusterSection, PodsReadySection, Settings
+from settings.names import seconds
 from settings.parse import Parsed
 from settings.shapes import machine_of
 from settings.wording import keys_of
@@ -68,6 +69,8 @@ def check(settings: Settings, folder: Path | None) -> list[Fault]:
         *system_rules.check(settings),
         *_version(settings),
         *_existing(settings),
+        *_authorized(settings),
+        *_pods_ready(settings),
         *_labels(settings),
         *_tpu_zones(settings),
         *monitoring_rules.check(settings),
@@ -110,7 +113,7 @@ def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from training_rules.floors(settings)
 
 
-_OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint")
+_OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint", "security_group")
 """What of a cluster is decided by whoever makes it."""
 
 
@@ -122,6 +125,39 @@ def _existing(settings: Settings) -> Iterator[Fault]:
             wanted = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
             path = f"cluster.{ClusterSection.model_fields[name].alias}"
             yield Fault(path, getattr(cluster, name), wanted, "remove the key, or remove cluster.existing")
+
+
+_MOST_AUTHORIZED = 100
+"""Ranges that GKE takes ("Authorized networks", limits)."""
+
+
+@rule
+def _authorized(settings: Settings) -> Iterator[Fault]:
+    ranges, path = settings.cluster.authorized_networks, "cluster.authorizedNetworks"
+    yield from duplicates([(f"{path}[{index}]", name) for index, name in enumerate(ranges)], "range", "remove it")
+    if len(ranges) > _MOST_AUTHORIZED:
+        wanted = f"at most {_MOST_AUTHORIZED} ranges, GKE's limit"
+        yield Fault(path, Described(f"{len(ranges)} ranges"), wanted, "write larger ranges in their place")
+
+
+_LEAST_READY_S = 300
+"""A slice's nodes take minutes to be made, and an image minutes to be pulled: what is given less is evicted before it can run,
+again and again."""
+
+
+@rule
+def _pods_ready(settings: Settings) -> Iterator[Fault]:
+    section = settings.kueue.pods_ready
+    if not section.enabled:
+        return
+    for name in ("timeout", "recovery_timeout"):
+        stated = vars(section).get(name)
+        if stated is not None and seconds(stated) < _LEAST_READY_S:
+            least = f"{_LEAST_READY_S // 60}m"
+            wanted = f"at least {least}: nodes and images take minutes, and a job that is not ready by then is evicted for ever"
+            yield Fault(
+                f"kueue.podsReady.{PodsReadySection.model_fields[name].alias}", stated, wanted, f"write {least} or more"
+            )
 
 
 @rule

@@ -20,6 +20,22 @@ _GIB_PER_VCPU = {
     ("t2d", "standard"): 4,
 }  # fmt: skip
 
+_E2, _N2, _N2D, _C3 = (
+    (2, 4, 8, 16, 32),
+    (2, 4, 8, 16, 32, 48, 64, 80, 96, 128),
+    (2, 4, 8, 16, 32, 48, 64, 80, 96),
+    (4, 8, 22, 44, 88, 176),
+)
+_VCPUS = {
+    ("e2", "standard"): _E2, ("e2", "highmem"): _E2[:4], ("e2", "highcpu"): _E2,
+    ("n2", "standard"): _N2, ("n2", "highmem"): _N2, ("n2", "highcpu"): _N2[:9],
+    ("n2d", "standard"): (*_N2D, 128, 224), ("n2d", "highmem"): _N2D, ("n2d", "highcpu"): (*_N2D, 128, 224),
+    ("c3", "standard"): _C3, ("c3", "highmem"): _C3, ("c3", "highcpu"): _C3,
+    ("n4", "standard"): _N2[:8], ("n4", "highmem"): _N2[:8], ("n4", "highcpu"): _N2[:8],
+    ("t2d", "standard"): (1, 2, 4, 8, 16, 32, 48, 60),
+}  # fmt: skip
+"""The sizes that there are of each."""
+
 _SHARED_CORE_GIB = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4}
 """Of their 2 vCPU GKE keeps 1060 millicores and leaves 940: as much as of one vCPU."""
 
@@ -50,6 +66,15 @@ def machine_room(machine_type: str) -> Room | None:
         return None
     vcpus = int(match.group(3))
     return Room(vcpus * 1000, vcpus * _GIB_PER_VCPU[match.group(1), match.group(2)] * 1024)
+
+
+def sizes_instead(machine_type: str) -> tuple[str, ...]:
+    """The machine types that there are of a family which has none of this size; nothing for those that are or that are not known."""
+    match = re.fullmatch(r"([a-z0-9]+)-(standard|highmem|highcpu)-([0-9]+)", machine_type)
+    sizes = _VCPUS.get((match.group(1), match.group(2)), ()) if match is not None else ()
+    if match is None or match.group(3) in map(str, sizes):
+        return ()
+    return tuple(f"{match.group(1)}-{match.group(2)}-{size}" for size in sizes)
 
 
 def node_room(machine: Room) -> Room:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.model import Settings
-from settings.sharing import most_of_team
+from settings.sharing import ceiling_of_team
 from settings.team_model import TeamSection
 
 
@@ -16,7 +16,7 @@ class TeamPlan:
     users: tuple[str, ...]
     groups: tuple[str, ...]
     most_chips: int
-    """Its own and what it may borrow, over all of its flavors."""
+    """Its own and what its limits let it borrow, over all of its flavors."""
 
 
 def team_plans(settings: Settings) -> tuple[TeamPlan, ...]:
@@ -30,5 +30,5 @@ def _plan(team: TeamSection, settings: Settings) -> TeamPlan:
         namespace=team.home,
         users=tuple(team.members.users),
         groups=tuple(team.members.groups),
-        most_chips=sum(most_of_team(team, section) for section in sections),
+        most_chips=sum(ceiling_of_team(team, section) for section in sections),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from settings.cohort_rules import lent, whole_slices
@@ -15,8 +16,13 @@ from settings.team_model import TeamSection
 Entries = list[tuple[int, TeamSection]]
 
 _SECURITY_GROUP = "gke-security-groups@"
-_NOT_A_TEAM = ("system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:masters")
-"""Kubernetes' own groups, with everybody in them, or with those who may do everything anyway."""
+_SYSTEM = "system:"
+"""How Kubernetes' own users and groups begin: everybody, nobody in particular, or those who may do everything anyway."""
+_ACCOUNTS = {
+    "users": re.compile(r"system:serviceaccount:[^:]+:[^:]+"),
+    "groups": re.compile(r"system:serviceaccounts:[^:]+"),
+}
+"""Those of them that are somebody's: one service account, and all of a namespace."""
 
 
 @rule
@@ -68,6 +74,8 @@ def _namespaces(entries: Entries, settings: Settings) -> Iterator[Fault]:
 @rule
 def _security_group(entries: Entries, settings: Settings) -> Iterator[Fault]:
     """GKE asks Google for the groups of a user only inside of one group, whose name it prescribes."""
+    if settings.cluster.existing:
+        return
     group = settings.cluster.security_group
     members = [name for _, team in entries for name in team.members.groups if "@" in name]
     if group is None and members:
@@ -121,6 +129,18 @@ def _members(path: str, team: TeamSection) -> Iterator[Fault]:
                 yield Fault(
                     f"{path}.{key}[{j}]", name, "a member's name, like ann@example.com", "write it, or remove it"
                 )
-            elif key == "groups" and name in _NOT_A_TEAM:
-                wanted = "a group of the team's own people: this one is Kubernetes' own"
-                yield Fault(f"{path}.{key}[{j}]", name, wanted, "write a group like team-a@example.com")
+            else:
+                yield from _member(f"{path}.{key}[{j}]", key, name)
+
+
+def _member(path: str, key: str, name: str) -> Iterator[Fault]:
+    one, like = ("a user", "ann@example.com") if key == "users" else ("a group", "team-a@example.com")
+    if _ACCOUNTS[key].fullmatch(name) is not None:
+        return
+    if name.startswith(_SYSTEM):
+        yield Fault(
+            path, name, f"{one} of the team's own people: this one is Kubernetes' own", f"write {one} like {like}"
+        )
+    elif key == "groups" and "@" not in name:
+        wanted = "a group by its address: GKE knows Google's groups only, so that this one has no members"
+        yield Fault(path, name, wanted, f"write {one} like {like}")

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from settings.names import BucketName, ImageName, ObjectName
+from settings.image_names import ImageName
+from settings.names import BucketName, ObjectName
 from settings.section import Section
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic import AfterValidator
@@ -50,6 +50,18 @@ def fault_of(detail: ErrorDetails) -> Fault:
     if got is None:
         return Fault(path, None, wanted, _for_nothing(loc, field))
     return Fault(path, got, wanted, _REMEDIES.get(kind, _any)(got, detail, field))
+
+
+def text_fault(name: str, text: str) -> Fault:
+    """The fault of a top-level key whose text is no value of its type: Pulumi hands over text that is not in quotes in YAML as
+    it hands over text that is."""
+    field = field_at((name,))
+    detail: dict[str, Any] = {"loc": (name,), "type": "model_type"}
+    if field is not None and field.annotation is bool:
+        return Fault(name, text, _WANTED["bool_type"], _boolean(text, cast(ErrorDetails, detail), field))
+    if field is not None and get_origin(field.annotation) is list:
+        return Fault(name, text, "a list", "put `- ` before each entry")
+    return Fault(name, text, _WANTED["model_type"], _map(text, cast(ErrorDetails, detail), field))
 
 
 def _add(loc: Sequence[int | str], field: FieldInfo | None) -> str:

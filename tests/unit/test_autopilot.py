@@ -105,7 +105,7 @@ def test_rays_head_may_be_anywhere() -> None:
 
 def test_ray_has_disk_for_what_it_installs_there_and_only_there() -> None:
     ray = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
-    cpu = [{"cpu": {"cpu": 10, "memory": "20Gi"}}]
+    cpu = [{"cpu": {"cpu": 5, "memory": "20Gi"}}]
     for plan, wanted in ((plan_with(**autopilot(queues=cpu, ray=ray)), "8Gi"), (plan_with(queues=cpu, ray=ray), None)):
         cluster = ray_job(plan.ray_jobs[0])["spec"]["rayClusterSpec"]
         for group in (cluster["headGroupSpec"], cluster["workerGroupSpecs"][0]):

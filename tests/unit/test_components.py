@@ -112,6 +112,17 @@ def test_a_7x_slice_gets_a_workload_policy_and_an_empty_placement_type(recorded)
     }
 
 
+def test_7x_slices_of_long_names_have_workload_policies_of_their_own(recorded) -> None:
+    pools = [f"{'p' * 38}{end}" for end in ("-a", "-b")]
+    shape = {"machineType": "tpu7x-standard-4t", "topology": "2x2x2", "zone": "us-central1-c"}
+    slices = [{"flavor": "seven", **shape, "pools": pools}]
+    cluster = {"name": "c" * 40}
+    recording = recorded(location="us-central1", cluster=cluster, slices=slices, workloads=[])
+    names = {recording.named(f"{pool}-placement").inputs["name"] for pool in pools}
+    assert len(names) == 2
+    assert all(len(name) <= 63 for name in names)
+
+
 def test_at_most_four_pools_are_in_the_making(recorded) -> None:
     names = [f"nodepool{index}" for index in range(1, 8)]
     recording = recorded(slices=[{**TUTORIAL["slices"][0], "pools": names}])

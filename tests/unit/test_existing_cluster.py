@@ -52,7 +52,8 @@ def test_an_existing_autopilot_cluster_gets_no_pools_and_the_same_queues() -> No
         "slices": [{**section, "count": 3}],
         "cluster": {"name": "theirs", "existing": True, "mode": "autopilot"},
     }
-    recording = record(lambda: run_platform(plan_with(**changes)))
+    plan = plan_with(**changes)
+    recording = record(lambda: run_platform(plan))
     assert recording.read == ["projects/some-project/locations/us-west4/clusters/theirs"]
     assert not recording.of_type(POOL)
     queue = recording.of_type("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue")[0].inputs["spec"]

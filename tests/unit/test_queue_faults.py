@@ -46,6 +46,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("two cpu flavors", queues(first={"cpu": {"flavor": "other"}}), "queues[1].cpu", "one in all: queues[0].cpu", "remove one"),
     ("cpu flavor named like a slice's", queues(second={"cpu": {"flavor": "dws"}}), "queues[1].cpu.flavor", "slices[2].flavor has it", "rename"),
     ("cpu below zero", queues(second={"cpu": {"cpu": -1}}), "queues[1].cpu.cpu", "from 0 to", "write 0 or more"),
+    ("more cores than the nodes have", queues(second={"cpu": {"cpu": 500}}), "queues[1].cpu.cpu", "what cluster.defaultPool has left", "write less"),
+    ("more memory than the nodes have", queues(second={"cpu": {"memory": "900Gi"}}), "queues[1].cpu.memory", "what cluster.defaultPool has left", "write less"),
     ("memory of a wrong unit", queues(second={"cpu": {"memory": "20GB"}}), "queues[1].cpu.memory", "an amount of memory", "write 20Gi"),
     ("memory without a unit", queues(second={"cpu": {"memory": 20}}), "queues[1].cpu.memory", "text", "write text like 4Gi"),
     ("unknown machine type without a quota", machine("x9-standard-8"), "queues[1].cpu", "how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores) and `memory`"),

@@ -29,7 +29,7 @@ TEAMS: dict[str, Any] = {
         {"name": "team-b", "flavors": {"vlp-24": {"chips": 8, "lend": 8}}, "weight": 2},
     ],
     "workloads": [
-        {"name": "shared", "slices": 3, "priority": "low"},
+        {"name": "shared", "slices": 2, "priority": "low"},
         {"name": "own", "slices": 2, "team": "team-a", "priority": "high"},
     ],
 }

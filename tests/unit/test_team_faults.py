@@ -12,6 +12,7 @@ pytestmark = pytest.mark.unit
 
 A: dict[str, Any] = {"name": "team-a", "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}}
 B: dict[str, Any] = {"name": "team-b", "flavors": {"vlp-24": {"chips": 8}}}
+COHORT = [{"cohort": "teams"}]
 LOW: dict[str, Any] = {"name": "low", "value": 100}
 JOB: dict[str, Any] = {"name": "job", "slices": 1}
 FIRST, SECOND = BOTH["queues"]
@@ -42,11 +43,13 @@ def priorities(*all_: dict[str, Any], **job: Any) -> dict[str, Any]:
 RAY_A: dict[str, Any] = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}]}
 
 
-def ray_of(team: str | None, cpu: dict[str, Any] | None = None, job: dict[str, Any] | None = None) -> dict[str, Any]:
+def ray_of(
+    team: str | None, cpu: dict[str, Any] | None = None, job: dict[str, Any] | None = None, **changes: Any
+) -> dict[str, Any]:
     """The tutorial with one team, of whom the only Ray job is, or of nobody."""
     owner = {"team": team} if team is not None else {}
     ray = {"operator": "addon", "jobs": [{"name": "ray-a", **owner, **(job or {})}]}
-    return teams(first={"cpu": cpu} if cpu is not None else {}, ray=ray)
+    return teams(first={"cpu": cpu} if cpu is not None else {}, ray=ray, **changes)
 
 
 BORROWING = {"borrowWithinCohort": {"policy": "LowerPriority"}}
@@ -102,13 +105,23 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("member without a name", members(users=[""]), "teams[0].members.users[0]", "like ann@example.com", "write it"),
     ("member twice", members(users=["a@b.c", "a@b.c"]), "teams[0].members.users[1]", "members.users[0] has it", "remove it"),
     ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "Kubernetes' own", "write a group like"),
+    ("nobody in particular", members(users=["system:anonymous"]), "teams[0].members.users[0]", "Kubernetes' own", "write a user like ann@example.com"),
+    ("group without an address", members(groups=["team-a"]), "teams[0].members.groups[0]", "GKE knows Google's groups only", "write a group like team-a@example.com"),
+    ("cohort that is no name", queue(cohort="My Cohort!"), "queues[0].cohort", "Kueue's rule for cohorts", "write my-cohort"),
     ("members that are a list", teams(first={"members": ["ann@example.com"]}), "teams[0].members", "a map of keys", "users, groups"),
     ("members by Google's words", members(user=["ann@example.com"]), "teams[0].members.user", "a known key: groups, users", "write users"),
     ("groups that GKE does not know", members(groups=["a@b.c"]), "cluster.securityGroup", "the group that holds a@b.c", "write gke-security-groups@b.c"),
     ("security group of another name", members(groups=["a@b.c"]) | {"cluster": {"name": "c", "securityGroup": "all@b.c"}}, "cluster.securityGroup", "the name that GKE prescribes", "write gke-security-groups@b.c"),
     ("weight below zero", teams(first={"weight": -1}), "teams[0].weight", "from 0", "write 0 or more"),
     ("job of an unknown team", teams(workloads=[{**JOB, "team": "team-x"}]), "workloads[0].team", "a team in teams: team-a", "write team-a"),
-    ("job larger than its team's part", teams(workloads=[{**JOB, "slices": 3, "team": "team-a"}]), "workloads[0].slices", "at most 2: team team-a can have 16 chips", "or raise the team's chips or borrow"),
+    ("job larger than its team's part", teams(queues=COHORT, workloads=[{**JOB, "slices": 3, "team": "team-a"}]), "workloads[0].slices", "at most 2: team team-a can have 16 chips", "or raise the team's chips, its borrow"),
+    ("job of a team whose cohort is empty", teams(workloads=[{**JOB, "slices": 3, "team": "team-a"}], first={"flavors": {"vlp-24": {"chips": 8}}}), "workloads[0].slices", "at most 1: team team-a can have 8 chips", "cohort: teams"),
+    ("job of a team that may borrow where nobody lends", teams(workloads=[{**JOB, "slices": 3, "team": "team-a"}], first={"flavors": {"vlp-24": {"chips": 8, "borrow": 16}}}, queues=[{"cohort": "teams", "limits": {"vlp-24": {"lend": 0}}}]), "workloads[0].slices", "at most 1: team team-a can have 8 chips", "what others lend"),
+    ("job of a team beside a team that lends nothing", teams({**B, "flavors": {"vlp-24": {"chips": 8, "lend": 0}}}, workloads=[{**JOB, "slices": 2, "team": "team-a"}]), "workloads[0].slices", "at most 1: team team-a can have 8 chips", "what others lend"),
+    ("job of a team without chips that nobody lends any", teams(workloads=[{**JOB, "team": "team-a"}], first={"flavors": {"vlp-24": {"chips": 0}}}), "workloads[0].slices", "none of vlp-24 of its own, and can borrow none", "give it chips of vlp-24"),
+    ("job of a team without chips that borrows none", teams(workloads=[{**JOB, "team": "team-a"}], first={"flavors": {"vlp-24": {"chips": 0, "borrow": 0}}}, queues=COHORT), "workloads[0].slices", "none of vlp-24 of its own, and can borrow none", "let it borrow"),
+    ("Ray job of a team without chips that nobody lends any", teams(first={"cpu": {}, "flavors": {"vlp-24": {"chips": 0}}}, ray=RAY_A), "ray.jobs[0].slices", "none of vlp-24 of its own, and can borrow none", "give it chips of vlp-24"),
+    ("job of a queue alone in its cohort", teams(workloads=[{**JOB, "slices": 3}], queues=[{"cohort": "mine"}]), "workloads[0].slices", "at most 2: beside the teams its queue can have 16 chips", "cohort: teams"),
     ("job larger than what is left", teams(workloads=[{**JOB, "slices": 3}]), "workloads[0].slices", "at most 2: beside the teams its queue can have 16 chips", "cohort: teams"),
     ("job of a team without the flavor", {**TUTORIAL, **both(teams=[A], workloads=[{**JOB, "flavor": "dws", "team": "team-a"}])}, "workloads[0].team", "a team with a part of dws", "give team-a a part of dws"),
     ("job of nobody where teams have all", teams(queues=[], workloads=[JOB]), "workloads[0].team", "one of team-a: teams have all of vlp-24", "write team-a"),
@@ -117,10 +130,11 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("Ray job of a team and of a queue", ray_of("team-a", cpu={}, job={"queue": "multislice-queue"}), "ray.jobs[0].queue", "no queue beside team: team-a has its own", "remove one of the two"),
     ("Ray job in a queue that is a team's", ray_of(None, cpu={}, job={"queue": "team-a"}), "ray.jobs[0].queue", "this one is a team's", "write team: team-a in place of it"),
     ("Ray job of nobody where teams have the nodes", ray_of(None, cpu={}), "ray.jobs[0].team", "one of team-a: no queue gives out nodes for Ray's head", "write team-a"),
-    ("Ray job larger than its team's part", ray_of("team-a", cpu={}, job={"slices": 3}), "ray.jobs[0].slices", "the flavors have vlp-24 2", "write 2"),
+    ("Ray job larger than its team's part", ray_of("team-a", cpu={}, job={"slices": 3}, queues=COHORT), "ray.jobs[0].slices", "the flavors have vlp-24 2", "write 2"),
     ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "ray.jobs[0].flavor", "a flavor of team team-a, which has several shapes: vlp-24 ct5lp-hightpu-4t 2x4, dws ct6e-standard-4t 4x4", "write vlp-24"),
     ("part of a team below a head", ray_of("team-a", cpu={"cpu": 2}), "teams[0].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-a", "write 3 or more"),
     ("part of a team below a head in memory", ray_of("team-a", cpu={"memory": "4Gi"}), "teams[0].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
+    ("parts above what the nodes have", teams({**B, "cpu": {"cpu": 4}}, first={"cpu": {"cpu": 4}}), "teams[1].cpu.cpu", "at most 5 cores, what cluster.defaultPool has left beside GKE's pods and the controllers, of which 2", "write less"),
     ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores)"),
     ("part by a misspelt key", teams(first={"cpu": {"cpus": 4}}), "teams[0].cpu.cpus", "a known key: cpu, memory", "write cpu"),
     ("part with a flavor", teams(first={"cpu": {"flavor": "heads"}}), "teams[0].cpu.flavor", "a known key: cpu, memory", "remove"),
@@ -160,9 +174,17 @@ def test_teams_may_have_all() -> None:
     assert (plan.jobs[0].namespace, plan.jobs[0].queue) == ("team-a", "team-a")
 
 
-def test_what_a_team_may_borrow_without_a_limit_is_all_there_is() -> None:
+def test_the_ceiling_of_a_team_without_a_limit_is_all_there_is() -> None:
     plan = plan_with(workloads=[], teams=[A, B])
     assert {team.name: team.most_chips for team in plan.teams} == {"team-a": 16, "team-b": 24}
+
+
+def test_a_team_gets_what_others_lend_within_its_own_limit() -> None:
+    lends = {"name": "team-b", "flavors": {"vlp-24": {"chips": 16, "lend": 8}}}
+    values = teams(lends, queues=[], workloads=[{**JOB, "slices": 2, "team": "team-a"}])
+    assert plan_with(**{key: values[key] for key in ("teams", "queues", "workloads")}).jobs[0].slices == 2
+    values["workloads"][0]["slices"] = 3
+    assert [fault.path for fault in faults_in(values)] == ["workloads[0].slices"]
 
 
 def test_a_queue_without_chips_may_borrow_them_from_teams() -> None:
@@ -200,3 +222,15 @@ def test_a_head_may_borrow_nodes_from_the_cohort() -> None:
     small = {"cpu": 2, "memory": "3Gi"}
     plan = plan_with(workloads=[], teams=[{**A, "cpu": small}, {**B, "cpu": small}], ray=RAY_A)
     assert [job.name for job in plan.ray_jobs] == ["ray-a"]
+
+
+def test_groups_of_an_existing_cluster_are_its_owners_to_hold() -> None:
+    cluster = {"name": "theirs", "existing": True}
+    assert plan_with(workloads=[], cluster=cluster, teams=[{**A, "members": {"groups": ["a@b.c"]}}]).teams
+
+
+def test_service_accounts_may_be_members() -> None:
+    accounts = {"users": ["system:serviceaccount:ci:runner"], "groups": ["system:serviceaccounts:ci"]}
+    assert plan_with(workloads=[], teams=[{**A, "members": accounts}]).teams[0].users == (
+        "system:serviceaccount:ci:runner",
+    )

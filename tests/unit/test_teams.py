@@ -19,7 +19,7 @@ PRIORITIES = [{"name": "low", "value": 100}, {"name": "high", "value": 1000, "po
 
 
 def team(name: str, **keys: Any) -> dict[str, Any]:
-    members = {"users": [f"{name}@example.com"], "groups": [f"{name}:all"]}
+    members = {"users": [f"{name}@example.com"], "groups": [f"system:serviceaccounts:{name}"]}
     return {"name": name, "members": members, "flavors": {"vlp-24": {"chips": 8, "borrow": 8}}, **keys}
 
 
@@ -133,7 +133,7 @@ def test_members_have_rights_in_their_namespace_only(one_team) -> None:
     assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "team-a"
     assert [(s["kind"], s["name"]) for s in binding["subjects"]] == [
         ("User", "team-a@example.com"),
-        ("Group", "team-a:all"),
+        ("Group", "system:serviceaccounts:team-a"),
     ]
     writable = {name for rule in role["rules"] if "create" in rule["verbs"] for name in rule["resources"]}
     assert writable == {"jobs", "jobsets", "rayjobs", "configmaps"}
