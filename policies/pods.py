@@ -9,13 +9,12 @@ from typing import Any
 from policies.model import Context, Finding, Resource
 from policies.values import UNKNOWN, at, items, unknown
 from settings.accelerators import TPU_RESOURCE
+from settings.image_names import MOVING
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 DECLARED = "tpu-platform/privileged"
 """An annotation whose text says why the pods need the node."""
 RELEASE = "kubernetes:helm.sh/v3:Release"
-MOVING = frozenset({"latest", "stable", "main", "master", "nightly", "edge", "dev"})
-"""Tags that are moved to other images by custom."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostNetwork", "hostPID", "hostIPC")

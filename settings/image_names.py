@@ -17,9 +17,10 @@ _HOST = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[0-9]
 _NAME = rf"({_HOST}/)?{_PART}(/{_PART})*"
 """The grammar of distribution's reference package, which kubelets refuse other names by (InvalidImageName)."""
 _TAG = r"[A-Za-z0-9_][-._A-Za-z0-9]{0,127}"
-_MOVES = r"(latest|stable|main|master|nightly|edge|dev)"
+MOVING = ("latest", "stable", "main", "master", "nightly", "edge", "dev")
 """Tags that are given to one image after another."""
-_PATTERN = rf"{_NAME}((:{_TAG})?@sha256:[0-9a-f]{{64}}|:(?!{_MOVES}$){_TAG})"
+_MOVES = "|".join(MOVING)
+_PATTERN = rf"{_NAME}((:{_TAG})?@sha256:[0-9a-f]{{64}}|:(?!({_MOVES})$){_TAG})"
 
 
 def _accepts(value: str) -> bool:

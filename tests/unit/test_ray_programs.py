@@ -69,7 +69,7 @@ def test_programs_are_mounted_where_their_job_looks_for_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("image", "release"), [("rayproject/ray:2.60.0-py311", "2.60.0"), ("europe-docker.pkg.dev/x/ours:stable", None)]
+    ("image", "release"), [("rayproject/ray:2.60.0-py311", "2.60.0"), ("europe-docker.pkg.dev/x/ours:2026-11", None)]
 )
 def test_kuberay_is_told_rays_release_where_the_image_names_it(image: str, release: str | None) -> None:
     """KubeRay asks a node of Ray 2.53 or newer for its health by HTTP, and of an unknown one by a shell in its container."""
