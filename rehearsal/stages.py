@@ -145,10 +145,19 @@ containerStatuses:
   restartCount: 0
   state:
     terminated:
+{{ with .state.terminated }}
+      exitCode: {{ .exitCode }}
+      reason: {{ or .reason "Error" | Quote }}
+      startedAt: {{ or .startedAt $now | Quote }}
+      finishedAt: {{ or .finishedAt $now | Quote }}
+{{ else }}
       exitCode: 143
       reason: Error
-      startedAt: {{ .state.running.startedAt | Quote }}
+{{ with .state.running }}
+      startedAt: {{ .startedAt | Quote }}
+{{ end }}
       finishedAt: {{ $now | Quote }}
+{{ end }}
 {{ end }}
 {{ end }}
 """
