@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from conftest import AUTOPILOT, BOTH, changed, plan_with
+from conftest import AUTOPILOT, BOTH, TUTORIAL, changed, plan_with
 from faulty import cluster, each, is_the_only_fault
 
 from components.monitoring import address
@@ -109,12 +109,9 @@ def test_legends_name_labels_that_the_query_keeps() -> None:
             assert set(re.findall(r"\$\{labels\.(\w+)\}", line["legendTemplate"])) == kept
 
 
-def test_only_slices_of_several_hosts_are_whole_or_not() -> None:
-    def titles(**changes):
-        return [tile["widget"]["title"] for tile in dashboard(plan_with(**changes))["mosaicLayout"]["tiles"]]
-
-    assert any("whole" in title for title in titles())
-    assert not any("whole" in title for title in titles(**AUTOPILOT)), "pools there have names of Google's"
+def test_one_more_slice_is_no_change_of_the_dashboard() -> None:
+    more = [{**TUTORIAL["slices"][0], "pools": ["nodepool1", "nodepool2", "nodepool3", "nodepool4"]}]
+    assert dashboard(plan_with(slices=more)) == dashboard(plan_with())
 
 
 def test_where_the_dashboard_is_seen() -> None:
