@@ -366,7 +366,7 @@ def test_another_team_is_only_made(standing: Platform) -> None:
         undo()
     made = {name for name in changes.pop("create") if name != "team-team-c"}
     assert made == {
-        *("queue-team-c", "team-team-c-namespace", "team-team-c-ceiling", "team-team-c-member"),
+        *("queue-team-c", "queue-team-c/team-c", "team-team-c-namespace", "team-team-c-ceiling", "team-team-c-member"),
         # Its jobs may keep checkpoints, under an account of their own.
         *("files-team-c", "files-team-c-account", "checkpoints-team-c"),
     }
