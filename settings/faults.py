@@ -40,6 +40,12 @@ class Fault:
         return "\n    ".join(_printable(line) for line in (f"{self.prefix}{self.path}", *lines))
 
 
+def of_its_owner(path: str, got: object) -> Fault:
+    """A key that decides something of a cluster that somebody else made."""
+    wanted = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
+    return Fault(path, got, wanted, "remove the key, or remove cluster.existing")
+
+
 class ConfigurationError(Exception):
     """All faults of one configuration. Its text is the whole report, meant to be printed without a traceback."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.faults import Described, Fault, rule
+from settings.faults import Described, Fault, of_its_owner, rule
 from settings.model import Settings
 from settings.shapes import is_autopilot
 
@@ -41,8 +41,7 @@ def _of_somebody_else(settings: Settings) -> Iterator[Fault]:
         ("managedPrometheus", settings.monitoring.managed_prometheus),
     ):
         if settings.cluster.existing and value is not None:
-            wanted = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
-            yield Fault(f"monitoring.{name}", value, wanted, "remove the key, or remove cluster.existing")
+            yield of_its_owner(f"monitoring.{name}", value)
 
 
 @rule

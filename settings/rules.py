@@ -30,7 +30,7 @@ from settings import (
     training_rules,
 )
 from settings.accelerators import MACHINE_TYPES, minimum_gke
-from settings.faults import Described, Fault, did_you_mean, duplicates, rule
+from settings.faults import Described, Fault, did_you_mean, duplicates, of_its_owner, rule
 from settings.model import ClusterSection, PodsReadySection, Settings
 from settings.names import seconds
 from settings.parse import Parsed
@@ -122,9 +122,8 @@ def _existing(settings: Settings) -> Iterator[Fault]:
     cluster = settings.cluster
     for name in _OWNERS:
         if cluster.existing and name in cluster.model_fields_set and name in vars(cluster):
-            wanted = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
             path = f"cluster.{ClusterSection.model_fields[name].alias}"
-            yield Fault(path, getattr(cluster, name), wanted, "remove the key, or remove cluster.existing")
+            yield of_its_owner(path, getattr(cluster, name))
 
 
 _MOST_AUTHORIZED = 100
