@@ -80,13 +80,14 @@ def report(preview: Mapping[str, Any], environment: str, configuration: Configur
     one if none is given. Raises ConfigurationError, and ValueError for what is no preview."""
     configuration = configuration if configuration is not None else load()
     resources = resources_of(preview)
+    closed_buckets = closed(resources)
     privileged = privileged_jobs(_config(preview, "workloads"))
     violations: list[Violation] = []
     undecided: list[Violation] = []
     asked: list[str] = []
     for rule in RULES:
         level = configuration.level(rule)
-        context = replace(configuration.context(rule, environment, privileged), closed_buckets=closed(resources))
+        context = replace(configuration.context(rule, environment, privileged), closed_buckets=closed_buckets)
         if level == "disabled" or (rule.production_only and not context.production):
             continue
         asked.append(rule.name)
