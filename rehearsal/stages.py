@@ -98,17 +98,21 @@ podIPs:
 _RUNNING = _STARTED.replace('"READY"', '"True"').replace("READY", "true")
 _NOT_READY = _STARTED.replace('"READY"', '"False"').replace("READY", "false")
 
-_SUCCEEDED = """
+_ENDED = """
 {{ $now := Now }}
-{{ $pod := . }}
-phase: Succeeded
+phase: PHASE
 conditions:
 {{ range (list "ContainersReady" "Ready") }}
 - type: {{ . | Quote }}
   status: "False"
-  reason: PodCompleted
+  reason: REASON
   lastTransitionTime: {{ $now | Quote }}
 {{ end }}
+"""
+
+_SUCCEEDED = (
+    _ENDED.replace("PHASE", "Succeeded").replace("REASON", "PodCompleted")
+    + """{{ $pod := . }}
 containerStatuses:
 {{ range $index, $container := .spec.containers }}
 - name: {{ $container.name | Quote }}
@@ -124,17 +128,11 @@ containerStatuses:
       finishedAt: {{ $now | Quote }}
 {{ end }}
 """
+)
 
-_STOPPED = """
-{{ $now := Now }}
-phase: Failed
-conditions:
-{{ range (list "ContainersReady" "Ready") }}
-- type: {{ . | Quote }}
-  status: "False"
-  reason: PodFailed
-  lastTransitionTime: {{ $now | Quote }}
-{{ end }}
+_STOPPED = (
+    _ENDED.replace("PHASE", "Failed").replace("REASON", "PodFailed")
+    + """
 {{ with .status.containerStatuses }}
 containerStatuses:
 {{ range . }}
@@ -161,6 +159,7 @@ containerStatuses:
 {{ end }}
 {{ end }}
 """
+)
 
 Expression = Mapping[str, Any]
 
