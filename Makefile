@@ -4,6 +4,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.installed
 ARGS   ?=
+FAST   := tests/settings tests/components tests/stack tests/workloads tests/operations tests/policies tests/config tests/golden tests/docs tests/rehearsal/host tests/rehearsal/control_plane
 
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -29,10 +30,10 @@ tools: venv ## build the rehearsal's programs that are missing
 	@$(PY) -m rehearsal tools
 
 up: venv ## everything: tools, rehearsal, `pulumi up`, the jobs and their timeline
-	@$(PY) -m operations.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
+	@$(PY) -m operations.stack.up $(if $(KUBECTL_PORT),--kubectl-port $(KUBECTL_PORT)) $(ARGS)
 
 down: venv ## `pulumi destroy`, a check that nothing is left, stop
-	@$(PY) -m operations.down $(ARGS)
+	@$(PY) -m operations.stack.down $(ARGS)
 
 rehearsal: venv ## only the rehearsal: Google's APIs with nothing in them
 	@$(PY) -m rehearsal up
@@ -56,10 +57,10 @@ pulumi: venv ## the engine on the local stack: make pulumi ARGS='preview --diff'
 	@$(PY) -m rehearsal exec -- pulumi $(ARGS) --stack local
 
 preview: venv ## an environment from nothing, offline: make preview ENV=prod [BASE=main]; without ENV: the local stack
-	@$(if $(ENV),$(PY) -m operations.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
+	@$(if $(ENV),$(PY) -m operations.preview.preview $(ENV) $(if $(BASE),--base $(BASE)) $(ARGS),$(PY) -m rehearsal exec -- pulumi preview $(ARGS) --stack local)
 
 comment: venv ## in GitHub Actions: post the offline previews (FROM, a folder of their --comment files) on the pull request
-	@$(PY) -m operations.pull_request $(FROM)
+	@$(PY) -m operations.preview.pull_request $(FROM)
 
 lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
@@ -69,16 +70,16 @@ lint: venv ## style and types, and the workflows of GitHub Actions
 	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
 
 test-fast: venv ## tests that need no rehearsal: seconds to a minute
-	@$(PY) -m pytest tests/unit tests/config tests/golden tests/policies -m 'not rehearsal' $(ARGS)
+	@$(PY) -m pytest $(FAST) -m 'not rehearsal and not training' $(ARGS)
 
 test: venv tools lint ## every test, from unit to rehearsal
 	@$(PY) -m pytest $(ARGS)
 
 schema: venv ## write the schema of stack files, and name it in each
-	@$(PY) -m operations.schema
+	@$(PY) -m operations.json_schema
 
 docs: venv ## write the documents that are made from the program and its tests
-	@$(PY) tests/unit/documents.py
+	@$(PY) tests/support/documents.py
 
 bench: venv tools ## figures, as ratios in one run
 	@$(PY) -m bench $(ARGS)

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pulumi
 
-from components import platform, providers
-from components.outputs import export, stack_outputs
-from components.preflight import plan_of_stack, require_tools
-from components.quiet import silence_after_engine
+from components import providers
+from components.hooks.engine_shutdown import silence_after_engine
+from stack import platform
+from stack.outputs import export, stack_outputs
+from stack.preflight import plan_of_stack, require_tools
 
 silence_after_engine()
 plan = plan_of_stack(Path.cwd())

@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from bench import training
-from operations.engine import Engine, OperationError
-from operations.kube import Cluster
-from operations.preview import environments
-from operations.up import plan_of
-from operations.watch import Watcher
+from operations.jobs.watch import Watcher
+from operations.kubernetes import Cluster
+from operations.preview.preview import environments
+from operations.stack.engine import Engine, OperationError
+from operations.stack.up import plan_of
 from rehearsal import lifecycle
 from rehearsal.cli import KNOWN_ERRORS
-from rehearsal.images import read_table
-from rehearsal.layout import CHECKOUT, Layout
+from rehearsal.control_plane.images import read_table
+from rehearsal.host.layout import CHECKOUT, Layout
 
 ROUNDS = 5
 PACKAGES = ("pulumi_gcp.compute", "pulumi_gcp.container", "pulumi_kubernetes.core.v1")

@@ -17,14 +17,14 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 
-from tests.training.job import Job
-from workloads.training.checkpoints import Checkpoints
-from workloads.training.loop import Training
-from workloads.training.mesh import mesh_of
-from workloads.training.options import CONFIGS, Config
-from workloads.training.progress import Record
-from workloads.training.stopping import Stopping
-from workloads.training.training_step import State, Step, batch_of, compiled, fresh
+from tests.workloads.programs.training_runs.job import Job
+from workloads.programs.training.checkpoints import Checkpoints
+from workloads.programs.training.loop import Training
+from workloads.programs.training.mesh import mesh_of
+from workloads.programs.training.options import CONFIGS, Config
+from workloads.programs.training.progress import Record
+from workloads.programs.training.stopping import Stopping
+from workloads.programs.training.training_step import State, Step, batch_of, compiled, fresh
 
 ROUNDS = 7
 STEPS = 40

@@ -11,9 +11,9 @@ from pulumi_gcp import storage
 from components.cluster import Cluster
 from components.options import child
 from components.project import ProjectServices
-from settings.model import Settings
-from settings.names import region_of
-from settings.training_plan import CheckpointsPlan
+from settings.plan.training import CheckpointsPlan
+from settings.schema.field_types import region_of
+from settings.schema.stack import Settings
 from workloads.checkpoint_volume import SERVICE_ACCOUNT
 
 ROLE = "roles/storage.objectUser"

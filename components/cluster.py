@@ -13,9 +13,9 @@ from components.network import Network
 from components.node_identity import OAUTH_SCOPES, NodeIdentity
 from components.options import child
 from components.project import ProjectServices
-from settings.model import ClusterSection, Settings
-from settings.monitoring_model import MonitoringSection
-from settings.names import is_zone
+from settings.schema.field_types import is_zone
+from settings.schema.monitoring import MonitoringSection
+from settings.schema.stack import ClusterSection, Settings
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Cluster(pulumi.ComponentResource):
         found: container.Cluster = container.Cluster.get(
             name, identity, opts=child(self, args.services.need("container"))
         )
-        if settings.checkpoints.wanted:
+        if settings.checkpoints.enabled:
             found.addons_config.apply(lambda addons: must_mount_buckets(addons, settings.cluster.name))
         return found
 
@@ -196,7 +196,7 @@ def _addons(settings: Settings) -> container.ClusterAddonsConfigArgs:
 def _cloud_storage_fuse(settings: Settings) -> container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs | None:
     """What mounts the bucket of the checkpoints. On Autopilot it is always on; and where nobody needs it any more it stays on,
     as pods by hand may."""
-    if not settings.checkpoints.wanted or settings.cluster.mode == "autopilot":
+    if not settings.checkpoints.enabled or settings.cluster.mode == "autopilot":
         return None
     return container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
 

@@ -10,7 +10,9 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.helm import v3 as helm
 
-from components.controller_values import (
+from components.hooks.helm_recovery import ReleaseRecovery
+from components.hooks.webhook_ready import Controller, WebhookGate
+from components.manifests.helm_values import (
     JOBSET_DEPLOYMENT,
     JOBSET_NAMESPACE,
     KUBERAY_DEPLOYMENT,
@@ -21,13 +23,11 @@ from components.controller_values import (
     kuberay_values,
     kueue_values,
 )
-from components.gate import Controller, WebhookGate
 from components.options import child
-from components.release_recovery import ReleaseRecovery
-from settings import versions
-from settings.model import KueueSection, TimeoutsSection
-from settings.names import seconds
-from settings.ray_model import RaySection
+from settings.catalogue import versions
+from settings.schema.field_types import seconds
+from settings.schema.ray import RaySection
+from settings.schema.stack import KueueSection, TimeoutsSection
 
 JOBSET = Controller("JobSet", JOBSET_NAMESPACE, JOBSET_DEPLOYMENT)
 KUBERAY = Controller("KubeRay", KUBERAY_NAMESPACE, KUBERAY_DEPLOYMENT)

@@ -11,8 +11,8 @@ from pulumi_gcp import monitoring
 from components.cluster import Cluster
 from components.options import child
 from components.project import ProjectServices
-from settings.dashboard import dashboard
-from settings.plan import Plan
+from settings.plan.dashboard import dashboard
+from settings.plan.plan import Plan
 
 
 @dataclass(frozen=True)

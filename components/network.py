@@ -9,7 +9,7 @@ from pulumi_gcp import compute
 
 from components.options import child
 from components.project import ProjectServices
-from settings.network_model import NetworkSection
+from settings.schema.network import NetworkSection
 
 PODS_RANGE = "pods"
 SERVICES_RANGE = "services"

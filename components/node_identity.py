@@ -9,7 +9,7 @@ from pulumi_gcp import projects, serviceaccount
 
 from components.options import child
 from components.project import ProjectServices
-from settings.names import shortened
+from settings.schema.field_types import shortened
 
 ROLES = (
     "roles/logging.logWriter",

@@ -9,10 +9,10 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.scheduling.v1 import PriorityClass
 
+from components.manifests.queues import priority_class, workload_priority_class
 from components.options import child
-from components.queue_manifests import priority_class, workload_priority_class
-from settings.model import TimeoutsSection
-from settings.team_model import PrioritySection
+from settings.schema.stack import TimeoutsSection
+from settings.schema.teams import PrioritySection
 
 
 @dataclass(frozen=True)

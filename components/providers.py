@@ -7,9 +7,9 @@ import pulumi_gcp
 import pulumi_kubernetes
 
 from components.cluster import Cluster
-from components.kubeconfig import kubeconfig_of
-from settings.model import Settings
-from settings.names import region_of
+from components.manifests.kubeconfig import kubeconfig_of
+from settings.schema.field_types import region_of
+from settings.schema.stack import Settings
 
 
 def google_provider(settings: Settings) -> pulumi_gcp.Provider:

@@ -10,17 +10,17 @@ import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.core.v1 import Namespace
 
-from components.gate import WebhookGate
-from components.options import child
-from components.queue_manifests import (
+from components.hooks.webhook_ready import WebhookGate
+from components.manifests.queues import (
     admission_check,
     cluster_queue,
     local_queue,
     provisioning_config,
     resource_flavor,
 )
-from settings.model import TimeoutsSection
-from settings.queue_plan import FlavorPlan, QueuePlan
+from components.options import child
+from settings.plan.queues import FlavorPlan, QueuePlan
+from settings.schema.stack import TimeoutsSection
 
 DEFAULT_NAMESPACE = "default"
 UNTIL_ACTIVE = {"pulumi.com/waitFor": "condition=Active"}

@@ -13,10 +13,10 @@ from components.network import Network
 from components.node_identity import NodeIdentity
 from components.options import child
 from components.project import ProjectServices
-from settings.accelerators import Placement, SliceShape
-from settings.model import Settings
-from settings.names import region_of, shortened
-from settings.plan import PoolPlan
+from settings.catalogue.accelerators import Placement, SliceShape
+from settings.plan.plan import PoolPlan
+from settings.schema.field_types import region_of, shortened
+from settings.schema.stack import Settings
 
 LANES = 3
 """Slice pools that may be in the making at a time. With the default pool that makes 4; GKE answers 429 to a fifth

@@ -11,8 +11,7 @@ from pulumi_kubernetes.admissionregistration.v1 import ValidatingAdmissionPolicy
 from pulumi_kubernetes.core.v1 import Namespace, ResourceQuota
 from pulumi_kubernetes.rbac.v1 import Role, RoleBinding
 
-from components.options import child
-from components.team_manifests import (
+from components.manifests.teams import (
     JOB_POLICY,
     MEMBER,
     POD_POLICY,
@@ -25,8 +24,9 @@ from components.team_manifests import (
     policy_binding,
     subjects,
 )
-from settings.model import TimeoutsSection
-from settings.team_plan import TeamPlan
+from components.options import child
+from settings.plan.teams import TeamPlan
+from settings.schema.stack import TimeoutsSection
 
 
 class QueueFence(pulumi.ComponentResource):

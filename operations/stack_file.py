@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from settings.faults import MISSING, ConfigurationError, Described, Fault, refuse_if_any
+from settings.validation.problem import MISSING, ConfigurationError, Described, Problem, refuse_if_any
 
 _YAML = "tag:yaml.org,2002:"
 _MERGE = f"{_YAML}merge"
@@ -32,12 +32,12 @@ def read(path: Path) -> dict[str, str]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         config = _config(path, root)
-        refuse_if_any([*_faults(path, root, ())])
+        refuse_if_any([*_problems(path, root, ())])
         values = yaml.SafeLoader("").construct_document(config)
     except yaml.reader.ReaderError as error:
         line = text[: error.position].count("\n")
-        got, wanted = Described(f"character U+{error.character:04X}"), "text without control characters"
-        raise _error(path, line, got, wanted, "remove it") from None
+        got, expected = Described(f"character U+{error.character:04X}"), "text without control characters"
+        raise _error(path, line, got, expected, "remove it") from None
     except yaml.MarkedYAMLError as error:
         raise _not_yaml(path, error) from None
     except RecursionError:
@@ -53,11 +53,11 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        wanted = f"a stack file named {path.name}, beside Pulumi.yaml in {path.parent}"
-        raise _error(path, None, MISSING, wanted, "copy one of the committed stack files") from None
+        expected = f"a stack file named {path.name}, beside Pulumi.yaml in {path.parent}"
+        raise _error(path, None, MISSING, expected, "copy one of the committed stack files") from None
     except OSError as error:
-        got, wanted = Described(f"an error of the system: {error.strerror}"), "a file that can be read"
-        raise _error(path, None, got, wanted, "look at what it is, and at its rights") from None
+        got, expected = Described(f"an error of the system: {error.strerror}"), "a file that can be read"
+        raise _error(path, None, got, expected, "look at what it is, and at its rights") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n")
         raise _error(path, line, Described("bytes that are not text"), "text in UTF-8", "save it as UTF-8") from None
@@ -67,22 +67,22 @@ def _not_yaml(path: Path, error: yaml.MarkedYAMLError) -> ConfigurationError:
     mark = error.problem_mark if error.problem_mark is not None else error.context_mark
     line = mark.line if mark is not None else None
     problem = " ".join(str(part) for part in (error.context, error.problem) if part)
-    remedy = "indent with spaces, not with a tab" if "'\\t'" in problem else "mend the line, or the one before it"
-    return _error(path, line, Described(problem), "YAML", remedy)
+    fix = "indent with spaces, not with a tab" if "'\\t'" in problem else "mend the line, or the one before it"
+    return _error(path, line, Described(problem), "YAML", fix)
 
 
 def _config(path: Path, root: yaml.Node | None) -> yaml.MappingNode:
-    wanted, remedy = "a map with the key `config`, and our keys below it", "see Pulumi.dev.yaml for one that works"
+    expected, fix = "a map with the key `config`, and our keys below it", "see Pulumi.dev.yaml for one that works"
     if root is None:
-        raise _error(path, None, Described("an empty file"), wanted, remedy)
+        raise _error(path, None, Described("an empty file"), expected, fix)
     if not isinstance(root, yaml.MappingNode):
-        raise _error(path, root.start_mark.line, Described(_kind(root)), wanted, remedy)
+        raise _error(path, root.start_mark.line, Described(_kind(root)), expected, fix)
     found = [value for key, value in root.value if key.value == "config"]
     if not found:
-        raise _error(path, None, Described("no key `config`"), wanted, remedy)
+        raise _error(path, None, Described("no key `config`"), expected, fix)
     if not isinstance(found[0], yaml.MappingNode):
         kind = Described(f"`config` with {_kind(found[0])}")
-        raise _error(path, found[0].start_mark.line, kind, wanted, remedy)
+        raise _error(path, found[0].start_mark.line, kind, expected, fix)
     return found[0]
 
 
@@ -92,7 +92,7 @@ def _kind(node: yaml.Node) -> str:
     return "nothing below it" if node.tag.endswith(":null") else "a single value"
 
 
-def _faults(path: Path, node: yaml.Node, around: tuple[yaml.Node, ...]) -> Iterator[Fault]:
+def _problems(path: Path, node: yaml.Node, around: tuple[yaml.Node, ...]) -> Iterator[Problem]:
     """What the engine would take in another sense than it is written, or not at all."""
     if node in around:
         yield _fault(path, node, Described("a value that contains itself"), "a value that ends", "write it out")
@@ -101,15 +101,15 @@ def _faults(path: Path, node: yaml.Node, around: tuple[yaml.Node, ...]) -> Itera
         yield from _keys(path, node)
     yield from _value(path, node)
     for child in _children(node):
-        yield from _faults(path, child, (*around, node))
+        yield from _problems(path, child, (*around, node))
 
 
-def _value(path: Path, node: yaml.Node) -> Iterator[Fault]:
+def _value(path: Path, node: yaml.Node) -> Iterator[Problem]:
     kind = node.tag.removeprefix(_YAML)
     got = node.value if isinstance(node, yaml.ScalarNode) else Described(f"a {kind}")
     if kind not in _KINDS[type(node)]:
-        wanted = f"text, a number, true or false, a list or a map; YAML takes this for a {kind}"
-        yield _fault(path, node, got, wanted, "put it in quotes, with no `!` before it")
+        expected = f"text, a number, true or false, a list or a map; YAML takes this for a {kind}"
+        yield _fault(path, node, got, expected, "put it in quotes, with no `!` before it")
     elif isinstance(node, yaml.ScalarNode):
         try:
             value = yaml.SafeLoader("").construct_object(node)
@@ -120,7 +120,7 @@ def _value(path: Path, node: yaml.Node) -> Iterator[Fault]:
                 yield _fault(path, node, got, "a number, text, or true or false", "write a number")
 
 
-def _keys(path: Path, node: yaml.MappingNode) -> Iterator[Fault]:
+def _keys(path: Path, node: yaml.MappingNode) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
@@ -128,8 +128,8 @@ def _keys(path: Path, node: yaml.MappingNode) -> Iterator[Fault]:
         elif key.tag == _MERGE:
             continue
         elif key.value in seen:
-            wanted = f"each key once: it stands in line {seen[key.value]} already"
-            yield _fault(path, key, Described(f"the key {key.value} again"), wanted, "remove one of the two")
+            expected = f"each key once: it stands in line {seen[key.value]} already"
+            yield _fault(path, key, Described(f"the key {key.value} again"), expected, "remove one of the two")
         else:
             seen[key.value] = key.start_mark.line + 1
             yield from _value(path, key)
@@ -142,10 +142,10 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from node.value
 
 
-def _fault(path: Path, node: yaml.Node, got: Any, wanted: str, remedy: str) -> Fault:
-    return Fault(f"{path.name}, line {node.start_mark.line + 1}", got, wanted, remedy, prefix="")
+def _fault(path: Path, node: yaml.Node, got: Any, expected: str, fix: str) -> Problem:
+    return Problem(f"{path.name}, line {node.start_mark.line + 1}", got, expected, fix, prefix="")
 
 
-def _error(path: Path, line: int | None, got: Any, wanted: str, remedy: str) -> ConfigurationError:
+def _error(path: Path, line: int | None, got: Any, expected: str, fix: str) -> ConfigurationError:
     place = path.name if line is None else f"{path.name}, line {line + 1}"
-    return ConfigurationError([Fault(place, got, wanted, remedy, prefix="")])
+    return ConfigurationError([Problem(place, got, expected, fix, prefix="")])

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from policies.model import Context, Finding, Resource
 from policies.values import at, items, unknown
-from settings.accelerators import MACHINE_TYPES
-from settings.names import is_zone
+from settings.catalogue.accelerators import MACHINE_TYPES
+from settings.schema.field_types import is_zone
 
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"

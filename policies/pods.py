@@ -8,8 +8,8 @@ from typing import Any
 
 from policies.model import Context, Finding, Resource
 from policies.values import UNKNOWN, at, items, unknown
-from settings.accelerators import TPU_RESOURCE
-from settings.image_names import MOVING
+from settings.catalogue.accelerators import TPU_RESOURCE
+from settings.schema.image_names import MOVING
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 DECLARED = "tpu-platform/privileged"

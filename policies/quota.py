@@ -11,7 +11,7 @@ from typing import Any
 from policies.cluster import CLUSTER, POOL
 from policies.model import Context, Finding, Resource
 from policies.values import UNKNOWN, at, items, unknown
-from settings.accelerators import (
+from settings.catalogue.accelerators import (
     ACCELERATOR_LABEL,
     MACHINE_TYPES,
     NODEPOOL_LABEL,

@@ -8,14 +8,15 @@ import shlex
 import sys
 from pathlib import Path
 
-from rehearsal import lifecycle, sandbox
-from rehearsal.control_plane import ControlPlaneError
-from rehearsal.layout import Layout
+from rehearsal import lifecycle
+from rehearsal.control_plane.control_plane import ControlPlaneError
+from rehearsal.host import sandbox
+from rehearsal.host.layout import Layout
+from rehearsal.host.programs import CHECKERS, PROGRAMS, SHIPPED
+from rehearsal.host.sandbox import SandboxError
+from rehearsal.host.supervisor import SupervisorError
+from rehearsal.host.toolchain import Toolchain, ToolError
 from rehearsal.lifecycle import RehearsalError
-from rehearsal.programs import CHECKERS, PROGRAMS, SHIPPED
-from rehearsal.sandbox import SandboxError
-from rehearsal.supervisor import SupervisorError
-from rehearsal.toolchain import Toolchain, ToolError
 
 KNOWN_ERRORS = (RehearsalError, SandboxError, SupervisorError, ToolError, ControlPlaneError)
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from rehearsal.control_plane import token
-from rehearsal.installed import installed_engine, plugin
-from rehearsal.layout import Layout
-from rehearsal.network import GOOGLE
+from rehearsal.control_plane.control_plane import token
+from rehearsal.host.layout import Layout
+from rehearsal.host.network import GOOGLE
+from rehearsal.host.pulumi_install import installed_engine, plugin
 
 PROVIDER_PORT = 8086
 

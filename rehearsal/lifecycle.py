@@ -18,17 +18,17 @@ from typing import Any
 
 import yaml
 
-from rehearsal import python_images, sandbox, supervisor
-from rehearsal.control_plane import token
+from rehearsal.control_plane.control_plane import token
+from rehearsal.control_plane.images import pods_are_real, write_table
 from rehearsal.environment import PROVIDER_PORT, gcloud, inside, real_google_plugin
-from rehearsal.images import pods_are_real, write_table
-from rehearsal.installed import user_plugins
-from rehearsal.layout import Layout
-from rehearsal.network import GOOGLE, GOOGLE_PORT
-from rehearsal.ports import RehearsalError as RehearsalError
-from rehearsal.ports import choose_ports as choose_ports
-from rehearsal.ports import forwarded, forwarder, gateway_socket, start_forwarder
-from rehearsal.toolchain import Toolchain
+from rehearsal.host import python_images, sandbox, supervisor
+from rehearsal.host.layout import Layout
+from rehearsal.host.network import GOOGLE, GOOGLE_PORT
+from rehearsal.host.ports import RehearsalError as RehearsalError
+from rehearsal.host.ports import choose_ports as choose_ports
+from rehearsal.host.ports import forwarded, forwarder, gateway_socket, start_forwarder
+from rehearsal.host.pulumi_install import user_plugins
+from rehearsal.host.toolchain import Toolchain
 
 READY_TIMEOUT_S = 60.0
 LOOKS_DOWN_AFTER = 5
@@ -101,7 +101,7 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     python = [sys.executable, "-m"]
     rows = [
         ("google", [*python, "rehearsal.gcp", *google, "--backend", "control-plane"], home),
-        ("gateway", [*python, "rehearsal.forward", "gateway", "--socket", str(gateway_socket(layout))], home),
+        ("gateway", [*python, "rehearsal.host.forward", "gateway", "--socket", str(gateway_socket(layout))], home),
     ]
     if real_google_plugin(layout) is None:
         rows.append(
@@ -190,7 +190,7 @@ def await_google(layout: Layout) -> None:
 
 
 def _set_capacity(layout: Layout) -> None:
-    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gke/capacity.py)."""
+    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gke/autoscaler/capacity.py)."""
     named = os.environ.get("REHEARSAL_CAPACITY")
     if named:
         google(layout, "PUT", "/_rehearsal/capacity", yaml.safe_load(Path(named).read_text()))

@@ -10,7 +10,7 @@ from pulumi_kubernetes.core.v1 import ConfigMap, ServiceAccount
 
 from components.options import child
 from workloads.checkpoint_volume import SERVICE_ACCOUNT
-from workloads.code import Code
+from workloads.program_files import Code
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from workloads.training.failure import INSTALLATION, STOPPED
+from workloads.programs.training.failure import INSTALLATION, STOPPED
 
 
 def installing(requirements: Sequence[str], program: str) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 
-from components.gate import WebhookGate
+from components.hooks.admission_order import Turn
+from components.hooks.webhook_ready import WebhookGate
 from components.options import child
-from components.turn import Turn
-from settings.model import TimeoutsSection
+from settings.schema.stack import TimeoutsSection
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The pod of a training job, as plain data: the program, what it is told of the slice, and its checkpoints.
 
-What the program reads is in its own `__main__.py` and `workloads/training`; the labels that tell a pod its place are JobSet's
+What the program reads is in its own `__main__.py` and `workloads/programs/training`; the labels that tell a pod its place are JobSet's
 and Kubernetes' own (jobset.sigs.k8s.io, batch.kubernetes.io).
 """
 
@@ -10,10 +10,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from settings.job_rules import REPLICATED_JOB
-from settings.plan import JobPlan, RayJobPlan
-from settings.training_plan import TrainingPlan
-from settings.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
+from settings.catalogue.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
+from settings.plan.plan import JobPlan, RayJobPlan
+from settings.plan.training import TrainingPlan
+from settings.validation.jobs import REPLICATED_JOB
 from workloads.checkpoint_volume import (
     ANNOTATIONS,
     SERVICE_ACCOUNT,
@@ -21,7 +21,7 @@ from workloads.checkpoint_volume import (
     checkpoint_mount,
     checkpoint_volume,
 )
-from workloads.code import FOLDER, Code, code_mount, code_of, code_volume
+from workloads.program_files import FOLDER, Code, code_mount, code_of, code_volume
 from workloads.start_command import installing
 
 COORDINATOR_PORT = 8476
@@ -30,7 +30,7 @@ GRACE_SECONDS = 120
 """From SIGTERM to SIGKILL: time to end the step under way, and to write a checkpoint through Cloud Storage FUSE. Kubernetes' 30 s
 are short for a bucket. Kueue's evictions and node drains wait as long; a spot machine itself is gone after 30 s at most."""
 JOB_INDEX, POD_INDEX = "jobset.sigs.k8s.io/job-index", "batch.kubernetes.io/job-completion-index"
-_PACKAGE = Path(__file__).parent / "training"
+_PACKAGE = Path(__file__).parent / "programs" / "training"
 
 
 def training_code() -> Code:

@@ -42,7 +42,7 @@ def main() -> None:
     arguments = parser.parse_args()
     backend = None
     if arguments.backend == "control-plane":
-        from rehearsal.control_plane import backend_from_environment
+        from rehearsal.control_plane.control_plane import backend_from_environment
 
         backend = backend_from_environment()
     server = Server(arguments.state, Settings(arguments.time_scale, backend, arguments.buckets))

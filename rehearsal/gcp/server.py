@@ -21,7 +21,9 @@ from rehearsal.gcp.compute.kinds import KINDS
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
 from rehearsal.gcp.core.discovery import Method, find
 from rehearsal.gcp.core.validation import check
-from rehearsal.gke import autoscaler, capacity, nodes, provisioning
+from rehearsal.gke.autoscaler import autoscaler, capacity
+from rehearsal.gke.nodes import nodes
+from rehearsal.gke.provisioning import provisioning
 
 HANDLERS: dict[str, Handler] = {
     **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,

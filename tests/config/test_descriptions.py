@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from settings.model import Settings
-from settings.section import Section
-from settings.wording import keys_of, section_of
+from settings.schema.section import Section
+from settings.schema.stack import Settings
+from settings.validation.messages import keys_of, section_of
 
 pytestmark = pytest.mark.config
 

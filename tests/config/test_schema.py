@@ -11,9 +11,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from operations.schema import text
-from settings.accelerators import MACHINE_TYPES
-from settings.schema import HEAD, PATH
+from operations.json_schema import text
+from settings.catalogue.accelerators import MACHINE_TYPES
+from settings.schema.json_schema import HEAD, PATH
 
 pytestmark = pytest.mark.config
 

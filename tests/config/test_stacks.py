@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from settings.model import RetrySection, Settings
-from settings.plan import JobPlan, Plan, QueuePlan, plan_from
+from settings.plan.plan import JobPlan, Plan, QueuePlan, plan_from
+from settings.schema.stack import RetrySection, Settings
 
 pytestmark = pytest.mark.config
 

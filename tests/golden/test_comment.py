@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.comment import LONGEST, comment
-from operations.comparison import Change, Comparison
+from operations.preview.comment import LONGEST, comment
+from operations.preview.comparison import Change, Comparison
 from policies.check import Report, Violation
 
 pytestmark = pytest.mark.golden

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.controller_values import jobset_values, kuberay_values, kueue_values
-from components.kubeconfig import kubeconfig
-from components.queue_manifests import (
+from components.manifests.helm_values import jobset_values, kuberay_values, kueue_values
+from components.manifests.kubeconfig import kubeconfig
+from components.manifests.queues import (
     admission_check,
     cluster_queue,
     local_queue,
@@ -20,12 +20,20 @@ from components.queue_manifests import (
     resource_flavor,
     workload_priority_class,
 )
-from components.team_manifests import ceiling, job_policy, member_rules, namespace, pod_policy, policy_binding, subjects
-from settings.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
-from settings.plan import Plan, plan_from
-from workloads.code import Code
-from workloads.manifest import multislice_jobset
-from workloads.ray_manifest import ray_job
+from components.manifests.teams import (
+    ceiling,
+    job_policy,
+    member_rules,
+    namespace,
+    pod_policy,
+    policy_binding,
+    subjects,
+)
+from settings.catalogue.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
+from settings.plan.plan import Plan, plan_from
+from workloads.jobset.manifest import multislice_jobset
+from workloads.program_files import Code
+from workloads.rayjob.manifest import ray_job
 
 pytestmark = pytest.mark.golden
 
@@ -47,7 +55,7 @@ def plan() -> Plan:
 def code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that never changes: the ConfigMap's name has a digest of it."""
     monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
-    monkeypatch.setattr("workloads.ray_manifest.ray_code", lambda: Code("ray_programs", {"__init__.py": ""}))
+    monkeypatch.setattr("workloads.rayjob.manifest.ray_code", lambda: Code("ray_programs", {"__init__.py": ""}))
 
 
 @pytest.fixture(scope="module")

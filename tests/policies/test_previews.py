@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.preview import preview
+from operations.preview.preview import preview
 from policies.check import VIOLATED, Report, report, resources_of
 from policies.quota import tpu_pools
-from rehearsal.toolchain import Toolchain
-from tests.rehearsal.conftest import Checkout
+from rehearsal.host.toolchain import Toolchain
+from tests.end_to_end.conftest import Checkout
 
 pytestmark = [pytest.mark.policies, pytest.mark.rehearsal]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from operations import preview
+from operations.preview import preview
 from policies.check import VIOLATED
-from rehearsal.layout import Layout
+from rehearsal.host.layout import Layout
 from tests.policies.objects import changed, cluster
 
 pytestmark = pytest.mark.policies

@@ -1,7 +1,7 @@
 // The Kubernetes resource provider of Pulumi, as a program.
 //
 // The published module has no main that builds from the module alone: the one it has embeds two files that its release
-// process makes. The tool build lays both beside this file, from the module itself (see rehearsal/toolchain.py).
+// process makes. The tool build lays both beside this file, from the module itself (see rehearsal/host/toolchain.py).
 package main
 
 import (

@@ -6,7 +6,7 @@ from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, fingerprint, path_of, project, zone
 from rehearsal.gcp.core import Call, Handler, Object, World, number
 from rehearsal.gcp.machines import REGIONS, zones
-from rehearsal.gke import members
+from rehearsal.gke.nodes import pool_nodes
 
 
 def _of(world: World, of_project: str, zone_name: str) -> list[Object]:
@@ -30,7 +30,7 @@ def _group(pool: Object, url: str, of_project: str, zone_name: str) -> Object:
         "instanceTemplate": f"{BASE}/projects/{of_project}/global/instanceTemplates/{base_name}",
         "instanceGroup": f"{place}/instanceGroups/{name}",
         "baseInstanceName": base_name,
-        "targetSize": members.in_zone(pool, zone_name),
+        "targetSize": pool_nodes.in_zone(pool, zone_name),
         "status": {"isStable": pool.get("status") == "RUNNING"},
         "selfLink": f"{BASE}/{path_of(url)}",
     }

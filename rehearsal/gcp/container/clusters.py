@@ -12,7 +12,9 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, publi
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import autopilot_admission, census, members, nodes, ray_operator
+from rehearsal.gke.autopilot import admission
+from rehearsal.gke.nodes import leftovers, nodes, pool_nodes
+from rehearsal.gke.ray import operator
 
 CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
@@ -26,7 +28,7 @@ def shown(world: World, cluster: Object) -> Object:
         visible["nodePools"] = [pools.shown(pool) for pool in found]
         visible["instanceGroupUrls"] = [url for pool in found for url in pool["instanceGroupUrls"]]
         visible["nodeConfig"] = found[0]["config"]
-    visible["currentNodeCount"] = sum(len(members.of(pool)) for pool in found)
+    visible["currentNodeCount"] = sum(len(pool_nodes.of(pool)) for pool in found)
     return visible
 
 
@@ -118,7 +120,7 @@ def create_task(world: World, args: Object) -> None:
         bring_up(world, args["name"])
         for pool in pools.of(world, args["name"]):
             pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
-        ray_operator.follow(world, args["name"])
+        operator.follow(world, args["name"])
     except Exception as error:
         _set(world, args["name"], {"status": "ERROR", "statusMessage": str(error)})
         pools.give_up(world, args["name"])
@@ -139,7 +141,7 @@ def bring_up(world: World, name: str) -> None:
     handle = backend.start(name)
     cluster = world.store.get("clusters", name) or {}
     if autopilot.is_autopilot(cluster):
-        autopilot_admission.install(Path(handle.kubeconfig))
+        admission.install(Path(handle.kubeconfig))
     auth = {**cluster.get("masterAuth", {}), "clusterCaCertificate": defaults.authority(handle.ca_pem)}
     private = {
         **cluster.get("privateClusterConfig", {}),
@@ -172,7 +174,7 @@ def reassert(world: World) -> None:
         _set(world, name, {"status": "RECONCILING"})
         try:
             bring_up(world, name)
-            ray_operator.follow(world, name)
+            operator.follow(world, name)
         except Exception as error:  # noqa: BLE001 one cluster that does not come up must not keep the others down
             traceback.print_exc()
             _set(world, name, {"status": "DEGRADED", "statusMessage": str(error)})
@@ -205,7 +207,7 @@ def delete_task(world: World, args: Object) -> None:
     cluster = world.store.get("clusters", args["name"])
     if cluster is None:
         return
-    world.store.put("census", args["name"], {"cluster": args["name"], "left": census.take(cluster)})
+    world.store.put("census", args["name"], {"cluster": args["name"], "left": leftovers.take(cluster)})
     for pool in pools.of(world, args["name"]):
         nodes.remove(world, pool)
         world.store.delete("pools", pool["_name"])

@@ -11,7 +11,7 @@ from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, pu
 from rehearsal.gcp.core.world import Task
 from rehearsal.gcp.machines import MACHINES
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke import members, nodes
+from rehearsal.gke.nodes import nodes, pool_nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
 
@@ -141,7 +141,7 @@ def change_task(world: World, args: Object) -> None:
         save(world, args["name"], {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": refusal.message})
         raise refusal
     if args["size"] is not None:
-        changed = members.resized(changed, size)
+        changed = pool_nodes.resized(changed, size)
     changed.pop("statusMessage", None)
     nodes.apply(world, changed)
     save(world, args["name"], changed)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rehearsal.gcp.core import ApiError, Object, World
 from rehearsal.gcp.machines import MACHINES, region_of
-from rehearsal.gke import capacity
-from rehearsal.gke.shapes import node_names
+from rehearsal.gke.autoscaler import capacity
+from rehearsal.gke.nodes.shapes import node_names
 
 _QUOTAS = {
     "ct4p": "TPUS_PER_TPU_FAMILY, dimensions: TPU_V4",

@@ -10,7 +10,7 @@ from rehearsal.gcp.container.versions import resolve
 from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
 from rehearsal.gcp.core.discovery import document
 from rehearsal.gcp.core.world import Task
-from rehearsal.gke import ray_operator
+from rehearsal.gke.ray import operator
 
 UPDATE_S = 60.0
 
@@ -141,7 +141,7 @@ def _change_task(world: World, args: Object) -> None:
         cluster = world.store.get("clusters", args["name"])
         if cluster is not None:
             world.store.put("clusters", args["name"], {**cluster, **args["change"], "status": "RUNNING"})
-    ray_operator.follow(world, args["name"])
+    operator.follow(world, args["name"])
 
 
 def _setter(field: str, key: str, kind: str = "UPDATE_CLUSTER") -> Handler:

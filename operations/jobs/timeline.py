@@ -1,0 +1,292 @@
+"""What happened to each job, from the cluster's own state: who waited, who ran where, and for how long.
+
+Everything here is computed from objects (JobSets, RayJobs, Kueue's Workloads, ProvisioningRequests, pods, nodes) as they
+read at one moment, so the same functions serve the follower that prints the timeline and the tests that assert it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from operations.jobs.job_logs import END, Said
+
+POOL_LABEL = "cloud.google.com/gke-nodepool"
+JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
+SLICE_LABEL = "jobset.sigs.k8s.io/job-index"
+RAY_CLUSTER_LABEL = "ray.io/cluster"
+RAY_NODE_LABEL = "ray.io/node-type"
+RAY_REPLICA_LABELS = ("ray.io/worker-group-replica-index", "replicaIndex")
+"""KubeRay's own for the replica of a multi-host worker group, and the one of GKE's webhook."""
+TPU = "google.com/tpu"
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A ProvisioningRequest: how many pods each of its pod sets has, and its newest true condition."""
+
+    name: str
+    pod_sets: tuple[int, ...]
+    state: str
+
+
+@dataclass(frozen=True)
+class Node:
+    pool: str
+    made: datetime
+
+
+@dataclass(frozen=True)
+class JobLine:
+    """One job. Times are None until they happen.
+
+    `slices` maps each slice's name to the pools that its pods were on; `flavors` are Kueue's for the pods with chips;
+    `head` is the pool of Ray's head; `nodes` is when the first of the nodes under its pods was made.
+    """
+
+    name: str
+    slices: dict[str, frozenset[str]]
+    wanted: int
+    queued: datetime | None
+    reserved: datetime | None
+    admitted: datetime | None
+    finished: datetime | None
+    succeeded: bool
+    note: str
+    flavors: frozenset[str] = frozenset()
+    deactivated: bool = False
+    """Kueue has given up on it: it stays where it is until somebody activates its workload again."""
+    workload: str = ""
+    expected: str | None = None
+    """The flavor that the plan of its first reading promised, "" for none: a later plan is no judge of it."""
+    head: str | None = None
+    nodes: datetime | None = None
+    slice_ends: tuple[datetime, ...] = ()
+    """When each slice that is done was done, earliest first. Kueue gives a slice's chips to the next job at that moment."""
+    request: Request | None = None
+    refusals: tuple[str, ...] = ()
+    """ProvisioningRequests that have failed, each with Google's words: the job may run elsewhere since."""
+    said: Said | None = None
+    """What its programs have told in their logs; None while it runs, and where its pods are played."""
+
+    @property
+    def pools(self) -> list[str]:
+        return sorted({pool for pools in self.slices.values() for pool in pools})
+
+
+def moment(text: str | None) -> datetime | None:
+    return _certain(text) if text else None
+
+
+def condition(thing: Object | None, kind: str) -> Object | None:
+    """The condition of that type when it is true."""
+    conditions = (thing or {}).get("status", {}).get("conditions", [])
+    return next((c for c in conditions if c["type"] == kind and c["status"] == "True"), None)
+
+
+def since(found: Object | None) -> datetime | None:
+    return moment(found["lastTransitionTime"]) if found else None
+
+
+def nodes_of(nodes: Sequence[Object]) -> dict[str, Node]:
+    """Nodes by name."""
+    return {
+        node["metadata"]["name"]: Node(
+            node["metadata"]["labels"].get(POOL_LABEL, ""), _certain(node["metadata"]["creationTimestamp"])
+        )
+        for node in nodes
+    }
+
+
+def _certain(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def jobset_line(
+    jobset: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
+) -> JobLine:
+    """The row of one JobSet."""
+    done, failed = condition(jobset, "Completed"), condition(jobset, "Failed")
+    wanted = sum(int(job.get("replicas", 1)) for job in jobset["spec"]["replicatedJobs"])
+    ended = since(done or failed)
+    line = _line(jobset, wanted, workload, ended, done is not None, request)
+    placed = [(str(pod["metadata"].get("labels", {}).get(SLICE_LABEL, "0")), pod) for pod in pods]
+    return _placed(line, placed, nodes)
+
+
+def ray_line(
+    job: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
+) -> JobLine:
+    """The row of one RayJob. Its pods go when it ends: see `merged`."""
+    status = job.get("status", {})
+    over = status.get("jobDeploymentStatus") in ("Complete", "Failed")
+    ended = (moment(status.get("endTime")) or since(condition(workload, "Finished"))) if over else None
+    wanted = sum(int(group.get("replicas", 1)) for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"])
+    line = _line(job, wanted, workload, ended, over and status.get("jobStatus") == "SUCCEEDED", request)
+    workers = [(_replica(pod), pod) for pod in pods if _ray_type(pod) == "worker"]
+    heads = [nodes.get(pod["spec"].get("nodeName", "")) for pod in pods if _ray_type(pod) == "head"]
+    return replace(_placed(line, workers, nodes), head=next((node.pool for node in heads if node is not None), None))
+
+
+def _line(
+    job: Object, wanted: int, workload: Object | None, ended: datetime | None, succeeded: bool, request: Request | None
+) -> JobLine:
+    return JobLine(
+        name=job["metadata"]["name"],
+        slices={},
+        wanted=wanted,
+        queued=moment(workload["metadata"]["creationTimestamp"]) if workload else None,
+        reserved=since(condition(workload, "QuotaReserved")),
+        admitted=since(condition(workload, "Admitted")),
+        finished=ended,
+        succeeded=succeeded,
+        note=_note(workload, ended is not None, request),
+        flavors=chip_flavors(workload),
+        deactivated=workload is not None and workload.get("spec", {}).get("active") is False and ended is None,
+        workload=workload["metadata"].get("name", "") if workload else "",
+        request=request,
+    )
+
+
+def chip_flavors(workload: Object | None) -> frozenset[str]:
+    """The flavors from which Kueue gave a workload its chips."""
+    admission = (workload or {}).get("status", {}).get("admission", {})
+    given = (entry.get("flavors", {}).get(TPU) for entry in admission.get("podSetAssignments", []))
+    return frozenset(flavor for flavor in given if flavor)
+
+
+def _ray_type(pod: Object) -> str:
+    return str(pod["metadata"].get("labels", {}).get(RAY_NODE_LABEL, ""))
+
+
+def _replica(pod: Object) -> str:
+    labels = pod["metadata"].get("labels", {})
+    return next((str(labels[key]) for key in RAY_REPLICA_LABELS if key in labels), "0")
+
+
+def _placed(line: JobLine, pods: Sequence[tuple[str, Object]], nodes: Mapping[str, Node]) -> JobLine:
+    found: dict[str, set[str]] = {}
+    made = []
+    ends: dict[str, list[datetime | None]] = {}
+    for index, pod in pods:
+        ends.setdefault(index, []).append(_pod_end(pod))
+        name = pod["spec"].get("nodeName")
+        if name in nodes:  # a node that is not there was made, or removed, between two readings
+            found.setdefault(index, set()).add(nodes[name].pool)
+            made.append(nodes[name].made)
+    slices = {index: frozenset(pools) for index, pools in sorted(found.items())}
+    over = [[end for end in times if end is not None] for times in ends.values()]
+    done = sorted(max(times) for times, all_ in zip(over, ends.values(), strict=True) if len(times) == len(all_))
+    return replace(line, slices=slices, nodes=min(made, default=None), slice_ends=tuple(done))
+
+
+def _pod_end(pod: Object) -> datetime | None:
+    """When a pod's last container ended, None while it runs."""
+    states = [status.get("state", {}) for status in pod.get("status", {}).get("containerStatuses", [])]
+    ends = [moment(state.get("terminated", {}).get("finishedAt")) for state in states]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None
+
+
+def request_of(found: Object) -> Request:
+    """A ProvisioningRequest's row."""
+    true = [c for c in found.get("status", {}).get("conditions", []) if c["status"] == "True"]
+    newest = max(true, key=lambda c: str(c["lastTransitionTime"]), default=None)
+    counts = tuple(int(pod_set["count"]) for pod_set in found["spec"]["podSets"])
+    return Request(found["metadata"]["name"], counts, newest["type"] if newest else "Pending")
+
+
+def merged(before: JobLine, now: JobLine) -> JobLine:
+    """The newer row, with what the cluster has forgotten since: pods and nodes go, their places were seen."""
+    kept = {
+        field: getattr(before, field)
+        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted", "said")
+        if not getattr(now, field) and getattr(before, field)
+    }
+    if now.expected is None:
+        kept["expected"] = before.expected
+    if before.slices and len(before.slices) >= len(now.slices) and now.finished:
+        kept["slices"] = before.slices
+    if len(before.slice_ends) > len(now.slice_ends) and now.finished:
+        kept["slice_ends"] = before.slice_ends  # the autoscaler takes idle nodes away, and their pods with them
+    kept["refusals"] = tuple(dict.fromkeys((*before.refusals, *now.refusals)))
+    return replace(now, **kept)
+
+
+def _note(workload: Object | None, ended: bool, request: Request | None) -> str:
+    """Why a job that has not ended is where it is, in Kueue's and Google's words."""
+    if ended:
+        return ""
+    if workload is None:
+        return "not queued yet"
+    status = workload.get("status", {})
+    checks = [
+        f"{check['name']}: {check['message']}"
+        for check in status.get("admissionChecks", [])
+        if check.get("state") not in ("Ready", None) and check.get("message")
+    ]
+    gone = condition(workload, "Evicted") if workload.get("spec", {}).get("active") is False else None
+    waiting = [c for c in status.get("conditions", []) if c["type"] == "QuotaReserved" and c["status"] != "True"]
+    if not checks and not gone and request is not None and request.state in ("Pending", "Accepted"):
+        checks = [
+            f"its ProvisioningRequest {request.name} is {request.state} and waits for capacity at Google, for as long as it "
+            "takes; delete the job to stop waiting"
+        ]
+    said = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
+    return "; ".join(dict.fromkeys(text for text in said if text))
+
+
+# -- printing ---------------------------------------------------------------------------------------------------------
+
+
+def table(lines: Sequence[JobLine]) -> str:
+    """The timeline, times in seconds from the first job's queueing."""
+    start = min((line.queued for line in lines if line.queued), default=None)
+
+    def at(time: datetime | None) -> str:
+        return "-" if time is None or start is None else f"{(time - start).total_seconds():.0f} s"
+
+    rows = [("job", "slices", "pools", "queued", "quota", "nodes", "admitted", "finished")]
+    rows += [
+        (
+            x.name,
+            str(x.wanted),
+            ", ".join(x.pools) or "-",
+            at(x.queued),
+            at(x.reserved),
+            "ready" if x.nodes and start and x.nodes < start else at(x.nodes),
+            at(x.admitted),
+            at(x.finished),
+        )
+        for x in lines
+    ]
+    return _aligned(rows)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def sayings(lines: Sequence[JobLine]) -> str:
+    """What the jobs' programs have said, a line each for those that ran for real; "" when none did."""
+    rows = [("job", "global device count", "loss", "")]
+    rows += [(x.name, _counts(x.said), _way(x.said), END if x.said.complete else "-") for x in lines if x.said]
+    return _aligned(rows) if len(rows) > 1 else ""
+
+
+def _counts(said: Said) -> str:
+    """`24, by 6 processes`."""
+    every = Counter(said.devices)
+    return "; ".join(f"{count}, by {n} process{'es' if n > 1 else ''}" for count, n in every.items()) or "-"
+
+
+def _way(said: Said) -> str:
+    return " -> ".join(f"{loss:.4g}" for loss in said.losses) or "-"

@@ -1,0 +1,93 @@
+"""From a section of the stack file to a row of the catalogue and a shape, where they exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from settings.catalogue.accelerators import MACHINE_TYPES, MachineType, SliceShape
+from settings.catalogue.capacity import CAPACITIES, LONGEST_RUN_S
+from settings.schema.field_types import seconds
+from settings.schema.stack import Settings, SliceSection
+from settings.validation.problem import Unsound
+
+
+def machine_of(section: SliceSection) -> MachineType | None:
+    return MACHINE_TYPES.get(section.machine_type)
+
+
+def shape_of(section: SliceSection) -> SliceShape | None:
+    """The shape a section describes, or None when machine type and topology do not fit (a rule says so)."""
+    machine = machine_of(section)
+    if machine is None or section.topology not in machine.topologies():
+        return None
+    return SliceShape(machine, section.topology)
+
+
+def certain_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section that has passed the rules."""
+    shape = shape_of(section)
+    if shape is None:
+        raise AssertionError(f"{section.machine_type} {section.topology} passed the rules but has no shape")
+    return shape
+
+
+def system_zones(settings: Settings) -> tuple[str, ...]:
+    """Where the nodes for system pods stand: where the stack says, or beside the slices."""
+    stated = settings.cluster.default_pool.zones
+    return tuple(stated) if stated else tuple(dict.fromkeys(section.zone for section in settings.slices))
+
+
+def sound_shape(section: SliceSection) -> SliceShape:
+    """The shape of a section while the rules are asked: raises Unsound for one that has a fault of its own."""
+    shape = shape_of(section)
+    if shape is None:
+        raise Unsound("topology")
+    return shape
+
+
+def is_autopilot(settings: Settings) -> bool:
+    return settings.cluster.mode == "autopilot"
+
+
+def count_of(section: SliceSection) -> int:
+    """How many slices there can be at a time: one a pool, or as many as are counted. Raises Unsound where neither or both are
+    stated."""
+    if (section.count is None) is not bool(section.pools):
+        raise Unsound("pools")
+    return section.count if section.count is not None else len(section.pools)
+
+
+def chips_of(section: SliceSection) -> int:
+    """Chips that jobs may use at a time. Raises Unsound for a quota that has a fault of its own."""
+    shape = sound_shape(section)
+    chips = shape.chips * count_of(section)
+    if section.quota is None:
+        return chips
+    if not shape.chips <= section.quota <= chips or section.quota % shape.chips != 0:
+        raise Unsound("quota")
+    return section.quota
+
+
+def slices_of(section: SliceSection) -> int:
+    """The most slices that one job can have there: a multi-host pool is one slice, and GKE serves a ProvisioningRequest
+    from one pool. Raises Unsound as `chips_of`."""
+    return 1 if is_queued(section) else chips_of(section) // sound_shape(section).chips
+
+
+def max_run_seconds(section: SliceSection) -> int | None:
+    """After how long Google takes a node back, None for never."""
+    if section.max_run_duration is not None:
+        return seconds(section.max_run_duration)
+    return LONGEST_RUN_S if CAPACITIES[section.capacity].lent else None
+
+
+def request_seconds(sections: Iterable[SliceSection]) -> int | None:
+    """For how long a ProvisioningRequest asks for nodes, where a job may run on any of `sections`: the shortest time for which
+    one of the queued ones is lent. None where none is queued."""
+    runs = (max_run_seconds(section) for section in sections if is_queued(section))
+    return min((run for run in runs if run is not None), default=None)
+
+
+def is_queued(section: SliceSection) -> bool:
+    """Whether its nodes come by ProvisioningRequests."""
+    return section.capacity in CAPACITIES and CAPACITIES[section.capacity].queued

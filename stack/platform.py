@@ -1,0 +1,197 @@
+"""How the components follow each other. Every step takes what it needs of earlier ones, so this is the order of
+`up`, and backwards that of `destroy`: jobs, queues, Kueue, JobSet, pools, cluster, network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_gcp
+import pulumi_kubernetes
+
+from components.checkpoints import Checkpoints, CheckpointsArgs
+from components.cluster import Cluster, ClusterArgs
+from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
+from components.hooks.admission_order import Followed, Turn
+from components.hooks.webhook_ready import WebhookGate
+from components.manifests.kubeconfig import kubeconfig_of
+from components.monitoring import Monitoring, MonitoringArgs
+from components.network import Network, NetworkArgs
+from components.node_identity import NodeIdentity, NodeIdentityArgs
+from components.priorities import Priorities, PrioritiesArgs
+from components.project import ProjectServices
+from components.queues import Queues, QueuesArgs
+from components.slice_pool import LANES, SlicePool, SlicePoolArgs
+from components.teams import QueueFence, Team, TeamArgs
+from settings.plan.borrowing import shares_fairly
+from settings.plan.plan import JobPlan, Plan, RayJobPlan
+from settings.plan.slices import is_autopilot
+from settings.schema.field_types import region_of, seconds
+from workloads.jobset.component import MultisliceJob, MultisliceJobArgs
+from workloads.pod_files import PodFiles, PodFilesArgs
+from workloads.program_files import Code
+from workloads.rayjob.component import RayTrainingJob, RayTrainingJobArgs
+from workloads.rayjob.manifest import ray_code
+from workloads.submission import Submission
+from workloads.training_pod import training_code
+
+
+@dataclass(frozen=True)
+class Foundation:
+    """What a cluster and its pools stand on."""
+
+    services: ProjectServices
+    network: Network
+    identity: NodeIdentity
+
+
+@dataclass(frozen=True)
+class Controllers:
+    jobset: JobSetController
+    kueue: Kueue
+
+
+def foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
+    """APIs, network and the nodes' account."""
+    settings, opts = plan.settings, pulumi.ResourceOptions(providers=[google])
+    services = ProjectServices("services", settings.project, opts)
+    region = region_of(settings.location)
+    wanted = settings.network if not settings.cluster.existing else None
+    network = Network("network", NetworkArgs(settings.cluster.name, settings.project, region, wanted, services), opts)
+    identity = NodeIdentity("nodes", NodeIdentityArgs(settings.cluster.name, settings.project, services), opts)
+    return Foundation(services, network, identity)
+
+
+def cluster_on(plan: Plan, base: Foundation, google: pulumi_gcp.Provider) -> Cluster:
+    """The control plane and the pool for system pods."""
+    args = ClusterArgs(plan.settings, plan.system_zones, base.network, base.identity, base.services)
+    return Cluster("cluster", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def slice_pools(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> list[SlicePool]:
+    """One pool a slice, in LANES lanes: each pool waits for the one LANES places before it."""
+    pools: list[SlicePool] = []
+    for index, pool in enumerate(plan.pools):
+        after = [pools[index - LANES]] if index >= LANES else []
+        args = SlicePoolArgs(pool, plan.settings, cluster, base.network, base.identity, base.services, after)
+        pools.append(SlicePool(pool.name, args, pulumi.ResourceOptions(providers=[google])))
+    return pools
+
+
+def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.Provider) -> Controllers:
+    """JobSet and KubeRay first: Kueue registers the kinds of jobs that are there when it starts. All need a node to run on."""
+    opts = pulumi.ResourceOptions(providers=[kubernetes])
+    kubeconfig, settings = kubeconfig_of(cluster), plan.settings
+
+    def args(chart: str, *after: pulumi.Resource) -> ControllerArgs:
+        return ControllerArgs(chart, kubeconfig, settings.timeouts, [*cluster.system_nodes, *after])
+
+    jobset = JobSetController("jobset", args(settings.charts.jobset), opts)
+    earlier = [jobset.release]
+    if settings.ray.operator == "helm":
+        earlier.append(KubeRay("kuberay", args(settings.charts.kuberay), settings.ray, opts).release)
+    kueue_args = args(settings.charts.kueue, *earlier)
+    kueue = Kueue(
+        "kueue",
+        kueue_args,
+        settings.kueue,
+        ray=settings.ray.here,
+        fair_sharing=shares_fairly(settings),
+        autopilot=is_autopilot(settings),
+        opts=opts,
+    )
+    return Controllers(jobset, kueue)
+
+
+def queues_over(
+    plan: Plan, controllers: Controllers, pools: list[SlicePool], kubernetes: pulumi_kubernetes.Provider
+) -> Queues:
+    """Queues come after the pools whose chips they give out, and after the namespaces that they are in."""
+    opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
+    kueue = controllers.kueue
+    after = [kueue.release, *(pool.pool for pool in pools)]
+    fence = QueueFence("fence", [kueue.release], opts).bindings if plan.teams else []
+    teams = {
+        team.namespace: Team(f"team-{team.name}", TeamArgs(team, timeouts, fence), opts).namespace
+        for team in plan.teams
+    }
+    return Queues("queue", QueuesArgs(plan.queues, kueue.gate, timeouts, teams, after), opts)
+
+
+def priorities_of(
+    plan: Plan, controllers: Controllers, kubernetes: pulumi_kubernetes.Provider
+) -> dict[str, list[pulumi.Resource]]:
+    """The classes of jobs, by name."""
+    if not plan.settings.priorities:
+        return {}
+    args = PrioritiesArgs(plan.settings.priorities, plan.settings.timeouts, [controllers.kueue.release])
+    return Priorities("priority", args, pulumi.ResourceOptions(providers=[kubernetes])).classes
+
+
+def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Checkpoints | None:
+    """The bucket, open to the jobs of every namespace with a queue."""
+    if plan.checkpoints is None:
+        return None
+    args = CheckpointsArgs(plan.checkpoints, plan.settings, plan.namespaces, base.services, cluster)
+    return Checkpoints("checkpoints", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def monitoring_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Monitoring | None:
+    """The dashboard, where there is to be one."""
+    if not plan.settings.monitoring.dashboard:
+        return None
+    args = MonitoringArgs(plan, base.services, cluster)
+    return Monitoring("monitoring", args, pulumi.ResourceOptions(providers=[google]))
+
+
+def pod_files(
+    plan: Plan, queues: Queues, checkpoints: Checkpoints | None, kubernetes: pulumi_kubernetes.Provider
+) -> dict[str, list[pulumi.Resource]]:
+    """By namespace: what the pods of its jobs cannot start without."""
+    opts, made = pulumi.ResourceOptions(providers=[kubernetes]), dict[str, list[pulumi.Resource]]()
+    for namespace in plan.namespaces:
+        code = _code(plan, namespace)
+        made[namespace] = [checkpoints.members[namespace]] if checkpoints is not None else []
+        if code or checkpoints is not None:
+            args = PodFilesArgs(namespace, code, checkpoints is not None, queues.in_namespace(namespace))
+            made[namespace] += PodFiles(f"files-{namespace}", args, opts).made
+    return made
+
+
+def _code(plan: Plan, namespace: str) -> list[Code]:
+    """The packages that jobs of a namespace take from ConfigMaps."""
+    ray = [job for job in plan.ray_jobs if job.namespace == namespace]
+    trainings = [job.training for job in plan.jobs if job.namespace == namespace] + [job.training for job in ray]
+    trains = any(training is not None and not training.code_in_image for training in trainings)
+    return [*([training_code()] if trains else []), *([ray_code()] if ray else [])]
+
+
+def submit_jobs(
+    plan: Plan,
+    cluster: Cluster,
+    controllers: Controllers,
+    queues: Queues,
+    checkpoints: Checkpoints | None,
+    kubernetes: pulumi_kubernetes.Provider,
+) -> None:
+    """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
+    opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
+    kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
+    classes = priorities_of(plan, controllers, kubernetes)
+    files = pod_files(plan, queues, checkpoints, kubernetes)
+
+    def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
+        followed = [Followed(kind, job.namespace, name) for name in job.after]
+        turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        queue = queues.local_queues[job.namespace, job.queue]
+        priority = classes[job.priority.name] if job.priority is not None else []
+        after = [queue, *priority, *files[job.namespace], *further, *(jobs[name] for name in job.after)]
+        return Submission(gate, turn, timeouts, after)
+
+    for job in plan.jobs:
+        args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
+        jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
+    for ray in plan.ray_jobs:
+        gate = submission("RayJob", ray, controllers.kueue.gate)
+        ray_args = RayTrainingJobArgs(ray, gate, plan.settings.ray.operator)
+        jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job
