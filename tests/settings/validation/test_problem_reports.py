@@ -31,9 +31,9 @@ def test_all_faults_come_at_once_in_one_report() -> None:
     paths = [problem.path for problem in caught.value.problems]
     assert paths == ["cluster.name", "slices[0].topology", "slices[0].zone", "workloads[0].after[0]", "charts.jobset"]
     text = str(caught.value)
-    assert text.startswith("5 faults in the configuration; nothing has been created or changed.")
+    assert text.startswith("5 problems in the stack configuration. Nothing was created or changed.")
     assert "tpu-platform:slices[0].topology\n" in text
-    assert "got:    '3x4'" in text
+    assert "value:    '3x4'" in text
     assert "Traceback" not in text
 
 
@@ -149,7 +149,7 @@ def test_the_report_stays_readable_whatever_stands_in_the_file() -> None:
     shown = [str(problem) for problem in problems_in(changed(**values))]
     text = "\n".join(shown)
     assert "tpu-platform:cluster.a\\nb" in text
-    assert "got:    '\\ud800'" in text
+    assert "value:    '\\ud800'" in text
     assert text.encode()
     assert max(len(line) for line in text.splitlines()) < 400
 

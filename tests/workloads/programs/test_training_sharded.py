@@ -32,7 +32,7 @@ def found() -> dict[str, Any]:
         "JAX_PLATFORMS": "cpu",
         "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
     }
-    command = [sys.executable, str(CHECKOUT / "tests" / "unit" / "sharded.py")]
+    command = [sys.executable, str(CHECKOUT / "tests" / "support" / "sharded.py")]
     done = subprocess.run(command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads(done.stdout))
