@@ -237,16 +237,20 @@ class _Plane:
             "serving-key": self._file("kubelet.key"), "client-ca": self._file("cluster-ca.crt"),
             "google": GOOGLE, "cluster": self.cluster_id, "buckets": self.layout.buckets,
         }  # fmt: skip
-        return self._python("kubelet", flags)
+        return self._python("kubelet", "rehearsal.kubelet", flags)
 
     def ray(self) -> tuple[str, list[str], dict[str, str]]:
         config = self.folder / "nodes.kubeconfig"
-        return self._python("ray", {"home": self.layout.root, "kubeconfig": config, "state": self.folder / "ray"})
+        return self._python(
+            "ray",
+            "rehearsal.gke.ray.simulator",
+            {"home": self.layout.root, "kubeconfig": config, "state": self.folder / "ray"},
+        )
 
-    def _python(self, program: str, flags: dict[str, object]) -> tuple[str, list[str], dict[str, str]]:
+    def _python(self, name: str, module: str, flags: dict[str, object]) -> tuple[str, list[str], dict[str, str]]:
         words = [word for key, value in flags.items() for word in (f"--{key}", str(value))]
-        command = [sys.executable, "-m", f"rehearsal.{program}", *words]
-        return f"{program}-{self.short}", command, {"PYTHONPATH": str(self.layout.checkout)}
+        command = [sys.executable, "-m", module, *words]
+        return f"{name}-{self.short}", command, {"PYTHONPATH": str(self.layout.checkout)}
 
     def await_builtin(self) -> None:
         """Waits until what GKE builds into a cluster is there. Raises ControlPlaneError."""
