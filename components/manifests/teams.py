@@ -60,7 +60,7 @@ def subjects(team: TeamPlan) -> list[dict[str, str]]:
 
 def ceiling(team: TeamPlan) -> dict[str, str]:
     """Hard limits of the namespace's ResourceQuota."""
-    return {f"requests.{TPU_RESOURCE}": str(team.most_chips)}
+    return {f"requests.{TPU_RESOURCE}": str(team.chip_quota)}
 
 
 def pod_policy() -> dict[str, Any]:

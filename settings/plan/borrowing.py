@@ -1,92 +1,101 @@
-"""Who has how many chips of a flavor: teams what they state, the queue over the flavor the rest, and each in a cohort
-what it may borrow beside its own."""
+"""Chip quotas: each team's as stated, the queue's over a flavor from what the teams leave, and what each may borrow in its cohort.
+
+A value with a problem of its own (not whole slices, more than exists) limits nobody here: it has one problem, and no consequences.
+"""
 
 from __future__ import annotations
 
-from settings.plan.slices import chips_of, sound_shape
+from collections.abc import Iterator
+
+from settings.plan.slices import certain_shape, chips_of
 from settings.schema.stack import QueueSection, Settings, SliceSection
-from settings.schema.teams import LimitSection, TeamSection
-from settings.validation.lists import distinct
-from settings.validation.problem import Unsound
+from settings.schema.teams import LimitSection, TeamFlavorSection, TeamSection
 
 TEAMS = "teams"
 """The cohort of all teams. A queue with `cohort: teams` lends to them and borrows from them."""
 UNLIMITED = LimitSection()
 
 
-def chips_left(section: SliceSection, settings: Settings) -> int:
-    """What the teams leave of a flavor to the queue over it. Raises Unsound as `chips_of`, and where a team's part is not of
-    whole slices or the teams have more than there is."""
-    parts = [team.flavors[section.flavor] for _, team in distinct(settings.teams) if section.flavor in team.flavors]
-    left = chips_of(section) - sum(_whole(part.chips, section) for part in parts)
-    if left < 0:
-        raise Unsound("chips")
-    return left
+def nominal_quota(section: SliceSection, settings: Settings) -> int:
+    """The chips of a flavor that the teams leave to the queue over it."""
+    total, chips = chips_of(section), [part.chips for part in _parts(section, settings)]
+    usable = all(_whole(each, section) for each in chips) and sum(chips) <= total
+    return total - sum(chips) if usable else total
 
 
-def most_of_queue(queue: QueueSection, section: SliceSection, settings: Settings) -> int:
-    """The most chips of a flavor that a queue's jobs can have at a time. Raises Unsound as `chips_of`."""
-    own = chips_left(section, settings)
-    if queue.cohort is None and queue.limits:
-        raise Unsound("cohort")
-    if queue.cohort is None:
+def reachable_chips(owner: QueueSection | TeamSection, section: SliceSection, settings: Settings) -> int:
+    """The most chips of a flavor that the jobs of a queue or a team can have at a time: its own and what it can borrow."""
+    if not _usable(section, settings):
+        return chips_of(section)
+    if isinstance(owner, TeamSection):
+        part = owner.flavors.get(section.flavor)
+        return part.chips + _borrowed(part, TEAMS, owner, section, settings) if part is not None else 0
+    own = nominal_quota(section, settings)
+    if owner.cohort is None:
         return own
-    limit = queue.limits.get(section.flavor, UNLIMITED)
-    return own + _borrowed(limit, _lent_in(queue.cohort, queue, section, settings), section)
+    limit = owner.limits.get(section.flavor, UNLIMITED)
+    return own + _borrowed(limit, owner.cohort, owner, section, settings)
 
 
-def most_of_team(team: TeamSection, section: SliceSection, settings: Settings) -> int:
-    """The most chips of a flavor that a team's jobs can have at a time. Raises Unsound as `chips_of`."""
-    part = team.flavors.get(section.flavor)
-    if part is None:
-        return 0
-    return _whole(part.chips, section) + _borrowed(part, _lent_in(TEAMS, team, section, settings), section)
-
-
-def ceiling_of_team(team: TeamSection, section: SliceSection) -> int:
-    """The most chips that a team's limits let it have, whoever else is in the cohort: what another team lends or a new one takes
-    is no change of this team's. Raises Unsound as `chips_of`."""
-    part, there = team.flavors[section.flavor], chips_of(section)
-    return there if part.borrow is None else min(there, _whole(part.chips, section) + _whole(part.borrow, section))
-
-
-def _borrowed(limit: LimitSection, lent: int, section: SliceSection) -> int:
-    return lent if limit.borrow is None else min(_whole(limit.borrow, section), lent)
-
-
-def _lent_in(cohort: str, but: QueueSection | TeamSection, section: SliceSection, settings: Settings) -> int:
-    """What the others of a cohort lend of a flavor: each its own quota, up to its lending limit (Kueue, "Cohort").
-    Raises Unsound as `chips_of`, and while a flavor that a team names is not known."""
-    known = [section.flavor for section in settings.slices]
-    if any(not set(team.flavors) <= set(known) for _, team in distinct(settings.teams)):
-        raise Unsound("flavors")
-    queues = [queue for _, queue in distinct(settings.queues) if queue is not but and queue.cohort == cohort]
-    lent = [
-        _lent(chips_left(section, settings), queue.limits.get(section.flavor, UNLIMITED), section)
-        for queue in queues
-        if queue.flavors is None or section.flavor in queue.flavors
-    ]
-    others = [team for _, team in distinct(settings.teams) if team is not but] if cohort == TEAMS else []
-    parts = [team.flavors[section.flavor] for team in others if section.flavor in team.flavors]
-    return sum(lent) + sum(_lent(_whole(part.chips, section), part, section) for part in parts)
-
-
-def _lent(own: int, limit: LimitSection, section: SliceSection) -> int:
-    """Raises Unsound for more than there is, which has a fault of its own."""
-    lent = own if limit.lend is None else _whole(limit.lend, section)
-    if lent > own:
-        raise Unsound("lend")
-    return lent
-
-
-def _whole(chips: int, section: SliceSection) -> int:
-    """Chips that are whole slices. Raises Unsound for others, which have a fault of their own."""
-    if chips % sound_shape(section).chips != 0:
-        raise Unsound("chips")
-    return chips
+def chip_quota(team: TeamSection, section: SliceSection) -> int:
+    """The most chips that a team's limits allow, independent of the rest of the cohort: what another team lends, or a new team
+    takes, does not change this quota."""
+    part, total = team.flavors[section.flavor], chips_of(section)
+    return total if part.borrow is None else min(total, part.chips + part.borrow)
 
 
 def shares_fairly(settings: Settings) -> bool:
-    """Whether Kueue divides what is borrowed by weight."""
+    """Whether Kueue divides borrowed chips by weight."""
     stated = settings.kueue.fair_sharing
     return stated if stated is not None else bool(settings.teams)
+
+
+def _parts(section: SliceSection, settings: Settings) -> list[TeamFlavorSection]:
+    return [team.flavors[section.flavor] for team in settings.teams if section.flavor in team.flavors]
+
+
+def _usable(section: SliceSection, settings: Settings) -> bool:
+    """Whether no value that divides this flavor has a problem of its own."""
+    parts, total = _parts(section, settings), chips_of(section)
+    own = nominal_quota(section, settings)
+    queues = [queue for queue in settings.queues if _offers(queue, section)]
+    limits = [(own, queue.limits.get(section.flavor, UNLIMITED)) for queue in queues]
+    divided = [*limits, *((part.chips, part) for part in parts)]
+    return (
+        sum(part.chips for part in parts) <= total
+        and all(queue.cohort is not None or not queue.limits for queue in queues)
+        and all(_whole(part.chips, section) for part in parts)
+        and all(_whole(chips, section) for _, limit in divided for chips in (limit.borrow, limit.lend))
+        and all(limit.lend is None or limit.lend <= chips for chips, limit in divided)
+    )
+
+
+def _borrowed(
+    limit: LimitSection, cohort: str, borrower: QueueSection | TeamSection, section: SliceSection, settings: Settings
+) -> int:
+    """What others of the cohort lend, up to the borrowing limit."""
+    lent = sum(_lent(cohort, borrower, section, settings))
+    return lent if limit.borrow is None else min(limit.borrow, lent)
+
+
+def _lent(
+    cohort: str, borrower: QueueSection | TeamSection, section: SliceSection, settings: Settings
+) -> Iterator[int]:
+    """What each other queue and team of a cohort lends: its own quota, up to its lending limit (Kueue, "Cohort")."""
+    for queue in settings.queues:
+        if queue is not borrower and queue.cohort == cohort and _offers(queue, section):
+            own = nominal_quota(section, settings)
+            limit = queue.limits.get(section.flavor, UNLIMITED)
+            yield own if limit.lend is None else limit.lend
+    for team in settings.teams:
+        part = team.flavors.get(section.flavor)
+        if team is not borrower and cohort == TEAMS and part is not None:
+            yield part.chips if part.lend is None else part.lend
+
+
+def _offers(queue: QueueSection, section: SliceSection) -> bool:
+    return queue.flavors is None or section.flavor in queue.flavors
+
+
+def _whole(chips: int | None, section: SliceSection) -> bool:
+    return chips is None or chips % certain_shape(section).chips == 0

@@ -10,7 +10,8 @@ from typing import TypeVar
 from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CAPACITIES, Capacity
 from settings.plan.host_requests import HostShare, host_share
-from settings.plan.job_flavors import Labels, choices
+from settings.plan.job_flavors import Labels
+from settings.plan.job_queues import certain_place
 from settings.plan.queues import FlavorPlan, QueuePlan, node_labels, queue_plans
 from settings.plan.ray_jobs import RayJobPlan, priority_of, ray_job_plans
 from settings.plan.slices import certain_shape, count_of, is_autopilot, max_run_seconds, request_seconds, system_zones
@@ -158,7 +159,8 @@ def _jobs(settings: Settings) -> tuple[JobPlan, ...]:
 def _job(job: WorkloadSection, settings: Settings) -> JobPlan:
     """It gets the first of its flavors that has room for it. Pods of a job that names one flavor ask for a shape, those of a
     job that lists several for what tells these from others."""
-    queue, sections = choices(job, settings)
+    placed = certain_place(job, settings)
+    queue, sections = placed.queue, placed.sections
     shape = certain_shape(sections[0])
     listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return JobPlan(

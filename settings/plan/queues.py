@@ -1,4 +1,4 @@
-"""Queues and flavors: what each may give out, and by which labels its nodes are known."""
+"""Queues and flavors: the quota of each, and the labels that identify its nodes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from settings.catalogue.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
 from settings.catalogue.capacity import CAPACITIES
 from settings.plan.autopilot_labels import autopilot_labels
-from settings.plan.borrowing import TEAMS, UNLIMITED, chips_left
+from settings.plan.borrowing import TEAMS, UNLIMITED, nominal_quota
 from settings.plan.slices import certain_shape, is_autopilot, shape_of
-from settings.plan.system_quota import cpu_flavor_name, cpu_part
+from settings.plan.system_quota import cpu_flavor_name, cpu_quota
 from settings.schema.stack import QueueSection, RetrySection, Settings, SliceSection
 from settings.schema.teams import LimitSection, PreemptionSection, RoomSection, TeamSection
 
 DEFAULT_POOL = "default-pool"
 FLAVOR_LABEL = "tpu-platform/flavor"
-"""On the nodes of pools that share their shape with another flavor and are several, so that no label of GKE's tells them."""
+"""On the nodes of a flavor with several pools whose shape another flavor has too, so that no label of GKE's identifies them."""
 COVERED = (TPU_RESOURCE, "cpu", "memory")
-"""What the queues give out. A queue that does not cover what a pod asks for leaves its job pending for ever."""
+"""What the queues have quota for. A job whose pods request anything that its queue does not cover stays pending."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def queue_plans(settings: Settings) -> tuple[QueuePlan, ...]:
 
 def _queue(queue: QueueSection, settings: Settings) -> QueuePlan:
     flavors = [
-        _flavor(section, settings, chips_left(section, settings), queue.limits.get(section.flavor, UNLIMITED))
+        _flavor(section, settings, nominal_quota(section, settings), queue.limits.get(section.flavor, UNLIMITED))
         for section in sections_of(queue, settings)
     ]
     return QueuePlan(
@@ -107,35 +107,24 @@ def _team_queue(team: TeamSection, settings: Settings) -> QueuePlan:
 
 
 def sections_of(queue: QueueSection | TeamSection, settings: Settings) -> list[SliceSection]:
-    """The slices behind a queue or a team's, in the order in which they are tried."""
+    """The slices that a queue or a team offers, in the order in which Kueue tries them."""
     if queue.flavors is None:
         return list(settings.slices)
     by_name = {section.flavor: section for section in settings.slices}
     return [by_name[name] for name in queue.flavors if name in by_name]
 
 
-def queue_of_flavor(flavor: str, settings: Settings) -> QueueSection | None:
-    """The queue that gives out a flavor: the rules see to it that there is one at most, and none only where teams have
-    all of it."""
+def offering_queue(flavor: str, settings: Settings) -> QueueSection | None:
+    """The queue that offers a flavor: the rules allow one at most, and none only where teams have all of it."""
     return next(
         (queue for queue in settings.queues if flavor in (section.flavor for section in sections_of(queue, settings))),
         None,
     )
 
 
-def job_queue(flavor: str, team: str | None, settings: Settings) -> QueuePlan:
-    """The queue of a job that has passed the rules: its team's, or the one that gives out the flavor."""
-    if team is not None:
-        return _team_queue(next(section for section in settings.teams if section.name == team), settings)
-    queue = queue_of_flavor(flavor, settings)
-    if queue is None:
-        raise AssertionError(f"flavor {flavor} passed the rules but no queue gives it out")
-    return _queue(queue, settings)
-
-
 def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
-    """The labels by which a flavor's nodes are told from all others: GKE's of the shape, and where another flavor has it too,
-    the pool's where it is one pool, and one of our own where there are several.
+    """The labels that distinguish a flavor's nodes from all others: GKE's labels of the shape; if another flavor has the same
+    shape, also the pool's name for a single pool, or a label of our own for several.
 
     Always those of the shape: Kueue looks at what a job selects as far as any flavor of the queue has such a label, and passes
     over the flavors that lack it (`flavorSelector` in its `flavorassigner.go`).
@@ -173,7 +162,7 @@ def _cpu_flavors(part: RoomSection | None, settings: Settings) -> list[FlavorPla
     """The nodes for system pods, for a queue that has a part of them."""
     if part is None:
         return []
-    name, room = cpu_flavor_name(settings), cpu_part(part, settings)
+    name, room = cpu_flavor_name(settings), cpu_quota(part, settings)
     quota = ((TPU_RESOURCE, "0"), ("cpu", cores(room.millicores)), ("memory", memory(room.mib)))
     if is_autopilot(settings):
         return [FlavorPlan(name, (), None, (), quota)]

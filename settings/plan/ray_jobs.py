@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from settings.catalogue.accelerators import SliceShape
 from settings.plan.host_requests import DISK_MIB
 from settings.plan.job_flavors import Labels
+from settings.plan.job_queues import certain_place
 from settings.plan.queues import DEFAULT_POOL, node_labels
-from settings.plan.ray_queue import ray_home, ray_sections
 from settings.plan.slices import certain_shape, is_autopilot, request_seconds
 from settings.plan.system_nodes import Room
 from settings.plan.training import TrainingPlan, checkpoints_plan, training_plan
@@ -65,16 +65,14 @@ def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
 
 
 def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
-    home = ray_home(job, settings)
-    if home is None:
-        raise AssertionError(f"Ray job {job.name} passed the rules but has no queue")
-    sections = ray_sections(job, home, settings)
+    placed = certain_place(job, settings)
+    queue, sections = placed.queue, placed.sections
     shape = certain_shape(sections[0])
     listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return RayJobPlan(
         name=job.name,
-        namespace=home.namespace,
-        queue=home.local_queue,
+        namespace=queue.namespace,
+        queue=queue.local_queue,
         shape=shape,
         flavors=tuple(section.flavor for section in sections),
         labels=listed if job.flavors is not None else (tuple(shape.node_labels.items()),),

@@ -50,28 +50,22 @@ def is_autopilot(settings: Settings) -> bool:
 
 
 def count_of(section: SliceSection) -> int:
-    """How many slices there can be at a time: one a pool, or as many as are counted. Raises Unsound where neither or both are
-    stated."""
-    if (section.count is None) is not bool(section.pools):
-        raise Unsound("pools")
+    """How many slices there can be at a time: one a pool, or as many as are counted."""
     return section.count if section.count is not None else len(section.pools)
 
 
 def chips_of(section: SliceSection) -> int:
-    """Chips that jobs may use at a time. Raises Unsound for a quota that has a fault of its own."""
-    shape = sound_shape(section)
+    """Chips that jobs may use at a time. A quota with a problem of its own limits nothing."""
+    shape = certain_shape(section)
     chips = shape.chips * count_of(section)
-    if section.quota is None:
-        return chips
-    if not shape.chips <= section.quota <= chips or section.quota % shape.chips != 0:
-        raise Unsound("quota")
-    return section.quota
+    quota = section.quota if section.quota is not None else chips
+    return quota if shape.chips <= quota <= chips and quota % shape.chips == 0 else chips
 
 
 def slices_of(section: SliceSection) -> int:
     """The most slices that one job can have there: a multi-host pool is one slice, and GKE serves a ProvisioningRequest
-    from one pool. Raises Unsound as `chips_of`."""
-    return 1 if is_queued(section) else chips_of(section) // sound_shape(section).chips
+    from one pool."""
+    return 1 if is_queued(section) else chips_of(section) // certain_shape(section).chips
 
 
 def max_run_seconds(section: SliceSection) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.plan.borrowing import ceiling_of_team
+from settings.plan.borrowing import chip_quota
 from settings.schema.stack import Settings
 from settings.schema.teams import TeamSection
 
@@ -15,7 +15,7 @@ class TeamPlan:
     namespace: str
     users: tuple[str, ...]
     groups: tuple[str, ...]
-    most_chips: int
+    chip_quota: int
     """Its own and what its limits let it borrow, over all of its flavors."""
 
 
@@ -30,5 +30,5 @@ def _plan(team: TeamSection, settings: Settings) -> TeamPlan:
         namespace=team.home,
         users=tuple(team.members.users),
         groups=tuple(team.members.groups),
-        most_chips=sum(ceiling_of_team(team, section) for section in sections),
+        chip_quota=sum(chip_quota(team, section) for section in sections),
     )

@@ -26,11 +26,19 @@ def check(settings: Settings) -> Iterator[Problem]:
         yield from _privileged(settings)
     for index, section in distinct(settings.slices):
         path = f"slices[{index}]"
-        yield from _slices(path, section, autopilot)
+        if section.count is not None or section.pools:
+            yield from _slices(path, section, autopilot)
         if autopilot:
             yield from _scaled(path, section)
             yield from _queued(path, section)
             yield from _lent(path, section)
+
+
+def sizes(settings: Settings) -> Iterator[Problem]:
+    """Entries that state neither pools nor a count."""
+    for index, section in enumerate(settings.slices):
+        if section.count is None and not section.pools:
+            yield from _slices(f"slices[{index}]", section, is_autopilot(settings))
 
 
 def _is_autopilot(settings: Settings) -> bool | None:

@@ -1,4 +1,4 @@
-"""The heads of Ray jobs: each is one pod on one of the nodes for system pods, and is counted by its queue together with
+"""The heads of Ray jobs: each is one pod on one of the nodes for system pods, and counts in its queue together with
 the submitter and Ray's autoscaler."""
 
 from __future__ import annotations
@@ -6,17 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from settings.plan.job_queues import JobQueue, queue_of
 from settings.plan.ray_jobs import side_room
-from settings.plan.ray_queue import RayHome
-from settings.plan.slices import system_zones
-from settings.plan.system_nodes import Room, machine_room, node_room, pool_room
+from settings.plan.system_nodes import Room, machine_room, node_room
+from settings.plan.system_quota import job_resources, nodes_carry_controllers
 from settings.schema.field_types import mebibytes
 from settings.schema.ray import RayJobSection
 from settings.schema.stack import Settings
-from settings.validation.lists import distinct
-from settings.validation.problem import Problem, Unsound, listed, rule
-from settings.validation.ray import home_of
-from settings.validation.system_nodes import room_for_jobs
+from settings.schema.teams import RoomSection
+from settings.validation.problem import Problem, listed
 
 _POOL = "cluster.defaultPool.machineType"
 _LARGER = tuple(f"e2-standard-{vcpus}" for vcpus in (2, 4, 8, 16, 32))
@@ -26,7 +24,8 @@ _LARGER = tuple(f"e2-standard-{vcpus}" for vcpus in (2, 4, 8, 16, 32))
 class _Job:
     path: str
     section: RayJobSection
-    home: RayHome
+    queue: JobQueue
+    cpu: RoomSection
 
     @property
     def head(self) -> Room:
@@ -34,7 +33,7 @@ class _Job:
 
     @property
     def own(self) -> bool:
-        """The stack says how large the head is, so that is what can be wrong."""
+        """Whether the stack states the size of the head."""
         return "head" in self.section.model_fields_set
 
     @property
@@ -42,49 +41,42 @@ class _Job:
         return "head, submitter and Ray's autoscaler" if self.section.elastic else "head and submitter"
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
     jobs = list(_jobs(settings))
-    for home in dict.fromkeys(job.home.path for job in jobs):
-        yield from _stated([job for job in jobs if job.home.path == home], settings)
+    for queue in dict.fromkeys(job.queue.path for job in jobs):
+        yield from _stated([job for job in jobs if job.queue.path == queue], settings)
     yield from _on_nodes(jobs, settings)
 
 
 def _jobs(settings: Settings) -> Iterator[_Job]:
-    """The jobs whose queue and head are sound."""
-    for index, section in distinct(settings.ray.jobs):
-        try:
-            job = _Job(f"ray.jobs[{index}]", section, home_of(section, settings))
-            side_room(section)
-        except Unsound:
-            continue
-        if "name" in vars(section):
-            yield job
+    """The jobs whose queue is certain."""
+    for index, section in enumerate(settings.ray.jobs):
+        queue = queue_of(section, settings)
+        if queue is not None and queue.cpu is not None:
+            yield _Job(f"ray.jobs[{index}]", section, queue, queue.cpu)
 
 
-@rule
 def _stated(jobs: list[_Job], settings: Settings) -> Iterator[Problem]:
-    """What a queue or a team says that it has must, with what it may borrow, be enough for the job of the largest needs."""
-    home = jobs[0].home
-    reach, path = home.reach(settings), f"{home.path}.cpu"
+    """The stated cores and memory of a queue or a team, with what it can borrow, must be enough for its largest job."""
+    queue, cpu = jobs[0].queue, jobs[0].cpu
+    reach, path = queue.reachable_cpu(settings), f"{queue.path}.cpu"
     most = max(jobs, key=lambda job: side_room(job.section).millicores)
     need = side_room(most.section).millicores
-    if home.cpu.cpu is not None and need > reach.millicores:
+    if cpu.cpu is not None and need > reach.millicores:
         expected = f"at least {need / 1000:g} cores, for the {most.parts} of {most.section.name}"
-        yield Problem(f"{path}.cpu", home.cpu.cpu, expected, f"write {-(-need // 1000)} or more")
+        yield Problem(f"{path}.cpu", cpu.cpu, expected, f"write {-(-need // 1000)} or more")
     most = max(jobs, key=lambda job: side_room(job.section).mib)
     need = side_room(most.section).mib
-    if home.cpu.memory is not None and need > reach.mib:
+    if cpu.memory is not None and need > reach.mib:
         expected = f"at least {need}Mi, for the {most.parts} of {most.section.name}"
-        yield Problem(f"{path}.memory", home.cpu.memory, expected, f"write {-(-need // 1024)}Gi or more")
+        yield Problem(f"{path}.memory", cpu.memory, expected, f"write {-(-need // 1024)}Gi or more")
 
 
-@rule
 def _on_nodes(jobs: list[_Job], settings: Settings) -> Iterator[Problem]:
-    """Heads that the stack states are faults of their own; one that is too large as it comes is a fault of the nodes."""
+    """A stated head that is too large is its own problem; where the default head is too large, the nodes are the problem."""
     pool = settings.cluster.default_pool
     machine = machine_room(pool.machine_type)
-    if room_for_jobs(settings) is None or machine is None:
+    if job_resources(settings) is None or machine is None or not nodes_carry_controllers(settings):
         return
     node = node_room(machine)
     for job in jobs:
@@ -95,7 +87,7 @@ def _on_nodes(jobs: list[_Job], settings: Settings) -> Iterator[Problem]:
         return
     need = side_room(max(poor, key=lambda job: side_room(job.section).millicores).section)
     names = listed([job.section.name for job in poor])
-    room = pool_room(pool, len(system_zones(settings)))
+    room = job_resources(settings)
     left = f", all of them {_shown(room)} beside the controllers" if room is not None else ""
     expected = f"nodes with room for Ray's head and submitter, {_shown(need)} ({names}); one has {_shown(node)}{left}"
     yield Problem(_POOL, pool.machine_type, expected, _larger(poor, settings))
@@ -106,8 +98,8 @@ def _fits(job: _Job, node: Room, settings: Settings) -> bool:
 
 
 def _quota(job: _Job, settings: Settings) -> Room:
-    """What the queue gives out where that is computed; what is stated has its own rule and is no limit here."""
-    reach, part, endless = job.home.reach(settings), job.home.cpu, side_room(job.section)
+    """The queue's computed quota; a stated one has its own rule and is no limit here."""
+    reach, part, endless = job.queue.reachable_cpu(settings), job.cpu, side_room(job.section)
     return Room(
         reach.millicores if part.cpu is None else endless.millicores,
         reach.mib if part.memory is None else endless.mib,

@@ -17,17 +17,21 @@ from settings.validation import (
     capacity,
     cluster_mode,
     cohorts,
+    job_flavors,
     jobs,
     kueue,
     locations,
     monitoring,
+    namespaces,
     network,
     prices,
     priorities,
     queues,
     ray,
+    ray_flavors,
     ray_head,
     ray_queue,
+    references,
     slices,
     system_nodes,
     teams,
@@ -45,9 +49,13 @@ _REMOTE = re.compile(r"(oci|https)://[^/\s]+/\S+")
 def all_problems(parsed: Parsed, folder: Path | None) -> list[Problem]:
     """All faults of a configuration: those of single values, then those between values where the values themselves have
     none. In the order of the keys in the model, so that the report reads like a stack file."""
-    broken = {problem.path for problem in parsed.problems}
-    between = [problem for problem in check(parsed.settings, folder) if problem.path not in broken]
-    return sorted([*parsed.problems, *between], key=_position)
+    settings = parsed.settings
+    problems = list(parsed.problems) or [
+        *slices.shapes(settings),
+        *cluster_mode.sizes(settings),
+        *references.check(settings),
+    ]
+    return sorted(problems or check(settings, folder), key=_position)
 
 
 def _position(problem: Problem) -> tuple[int, int]:
@@ -80,10 +88,13 @@ def check(settings: Settings, folder: Path | None) -> list[Problem]:
         *queues.check(settings),
         *cohorts.check(settings),
         *teams.check(settings),
+        *namespaces.check(settings),
         *kueue.check(settings),
+        *job_flavors.check(settings),
         *jobs.check(settings),
         *training.check(settings),
         *ray.check(settings),
+        *ray_flavors.check(settings),
         *ray_queue.check(settings),
         *ray_head.check(settings),
         *(_charts(settings, folder) if folder is not None else ()),

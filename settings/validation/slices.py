@@ -9,22 +9,24 @@ from settings.catalogue.accelerators import MACHINE_TYPES, SliceShape, nearest_t
 from settings.plan.queues import DEFAULT_POOL
 from settings.plan.slices import count_of, machine_of, shape_of
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.lists import copies, distinct, places
-from settings.validation.problem import Problem, Unsound, did_you_mean, duplicates, listed, nearest, rule
+from settings.validation.lists import distinct, places
+from settings.validation.problem import Problem, Unsound, did_you_mean, listed, nearest, rule
 
 
 @rule
 def check(settings: Settings) -> Iterator[Problem]:
     entries = distinct(settings.slices)
-    yield from copies("slices[{}]", settings.slices)
     for index, section in entries:
         path = f"slices[{index}]"
-        yield from _machine(path, section)
-        yield from _topology(path, section)
         yield from _quota(path, section)
-    yield from duplicates(places("slices[{}].flavor", entries, "flavor"), "flavor")
     yield from _alike(entries)
     yield from _pool_names(entries)
+
+
+def shapes(settings: Settings) -> Iterator[Problem]:
+    for index, section in distinct(settings.slices):
+        yield from _machine(f"slices[{index}]", section)
+        yield from _topology(f"slices[{index}]", section)
 
 
 @rule

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from settings.catalogue.accelerators import MACHINE_TYPES
 from settings.plan.slices import is_autopilot, system_zones
-from settings.plan.system_nodes import MANAGERS, Room, machine_room, managers_on, pool_room, sizes_instead
+from settings.plan.system_nodes import MANAGERS, machine_room, managers_on, sizes_instead
+from settings.plan.system_quota import job_resources, nodes_carry_controllers
 from settings.schema.field_types import mebibytes
 from settings.schema.stack import Settings
 from settings.validation.lists import distinct, places
-from settings.validation.problem import Problem, Unsound, did_you_mean, rule
+from settings.validation.problem import Problem, did_you_mean, rule
 
 _TPU_FAMILIES = frozenset(machine.family for machine in MACHINE_TYPES.values())
 _PATH = "cluster.defaultPool.machineType"
@@ -23,16 +24,6 @@ def check(settings: Settings) -> Iterator[Problem]:
     yield from _tpu(settings)
     yield from _controllers(settings)
     yield from _given_out(settings)
-
-
-def room_for_jobs(settings: Settings) -> Room | None:
-    """What all these nodes have left for jobs' pods, None where that is not known: for a machine whose size is not, and on
-    Autopilot. Raises Unsound for nodes that have a fault of their own."""
-    if not is_autopilot(settings) and any((*_tpu(settings), *_controllers(settings))):
-        raise Unsound("machine_type")
-    if is_autopilot(settings):
-        return None
-    return pool_room(settings.cluster.default_pool, len(system_zones(settings)))
 
 
 @rule
@@ -73,8 +64,8 @@ def _controllers(settings: Settings) -> Iterator[Problem]:
 def _given_out(settings: Settings) -> Iterator[Problem]:
     """What is stated must be there: Kueue would admit heads that then find no node. One fault for each of cpu and memory, at
     the last that states it."""
-    room = room_for_jobs(settings)
-    if room is None:
+    room = job_resources(settings)
+    if room is None or not nodes_carry_controllers(settings):
         return
     owners = [
         *places("queues[{}].cpu", distinct(settings.queues), "cpu"),

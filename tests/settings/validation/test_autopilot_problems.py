@@ -69,7 +69,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
         "one of standard, autopilot",
         "write autopilot",
     ),
-    ("open cores", {"queues": [{"cpu": {}}]}, "queues[0].cpu", "without an end", "add `cpu` (cores) and `memory`"),
+    ("open cores", {"queues": [{"cpu": {}}]}, "queues[0].cpu", "without a limit", "add `cpu` (cores) and `memory`"),
 ]
 
 

@@ -45,7 +45,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
         "a multislice job on queued capacity",
         {**values(pools=["dws-1", "dws-2"]), "workloads": [{"name": "wide", "slices": 2, "flavor": "dws"}]},
         "workloads[0].slices",
-        "from one pool, which is one slice",
+        "one pool only, which is one slice",
         "capacity: flex-start",
     ),
     (

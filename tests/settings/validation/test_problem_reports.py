@@ -19,7 +19,7 @@ def problems_of(**changes: Any) -> dict[str, tuple[str, str]]:
     return {problem.path: (problem.expected, problem.fix) for problem in problems_in(changed(**changes))}
 
 
-def test_all_faults_come_at_once_in_one_report() -> None:
+def test_all_problems_of_a_stage_come_at_once_in_one_report() -> None:
     changes = {
         "cluster": cluster(name="Big"),
         "slices": slices(topology="3x4", zone="us-west4-b"),
@@ -28,10 +28,13 @@ def test_all_faults_come_at_once_in_one_report() -> None:
     }
     with pytest.raises(ConfigurationError) as caught:
         plan_from(as_config(changed(**changes)), NOWHERE)
-    paths = [problem.path for problem in caught.value.problems]
-    assert paths == ["cluster.name", "slices[0].topology", "slices[0].zone", "workloads[0].after[0]", "charts.jobset"]
+    assert [problem.path for problem in caught.value.problems] == ["cluster.name"]
+    changes["cluster"] = cluster(name="small")
+    with pytest.raises(ConfigurationError) as caught:
+        plan_from(as_config(changed(**changes)), NOWHERE)
+    assert [problem.path for problem in caught.value.problems] == ["slices[0].topology", "workloads[0].after[0]"]
     text = str(caught.value)
-    assert text.startswith("5 problems in the stack configuration. Nothing was created or changed.")
+    assert text.startswith("2 problems in the stack configuration. Nothing was created or changed.")
     assert "tpu-platform:slices[0].topology\n" in text
     assert "value:    '3x4'" in text
     assert "Traceback" not in text
@@ -51,16 +54,15 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("broken", "path"), BROKEN.values(), ids=BROKEN)
-def test_what_is_sound_is_checked_beside_a_value_that_is_broken(broken, path) -> None:
-    changes = {"slices": slices(topology="3x4", quota=1), "workloads": jobs(slices=9), **broken}
-    index = len(changes["workloads"]) - 1
-    expected = {path, "slices[0].topology", "slices[0].quota", f"workloads[{index}].slices"}
-    assert set(problems_of(**changes)) == expected
+def test_a_broken_value_is_reported_before_what_must_hold_between_values(broken, path) -> None:
+    between = {"slices": slices(quota=1), "workloads": jobs(slices=9)}
+    assert set(problems_of(**{**between, **broken})) == {path}
+    assert set(problems_of(**between)) == {"slices[0].quota", "workloads[0].slices"}
 
 
 def test_paths_count_the_entries_that_are_broken() -> None:
-    values = both(slices=[None, *with_slice(1, quota=3)[1:]], workloads=[], ray={"jobs": []})
-    assert [problem.path for problem in problems_in({**TUTORIAL, **values})] == ["slices[0]", "slices[1].quota"]
+    values = both(slices=[None, *with_slice(1, topology=3)[1:]], workloads=[], ray={"jobs": []})
+    assert [problem.path for problem in problems_in({**TUTORIAL, **values})] == ["slices[0]", "slices[1].topology"]
 
 
 def test_a_name_in_a_broken_entry_may_be_the_one_that_is_missed() -> None:

@@ -61,7 +61,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("priority of a Ray job", {**TUTORIAL, **both(priorities=[LOW], ray={"operator": "addon", "jobs": [{"name": "r", "priority": "hi"}]})}, "ray.jobs[0].priority", "a priority in priorities: low", "add it to priorities"),
     ("priority twice", priorities(LOW, {**LOW, "value": 5}), "priorities[1].name", "priorities[0].name has it", "rename"),
     ("the same priority again", priorities(LOW, LOW), "priorities[1]", "priorities[0] is the same", "remove it"),
-    ("priority of the system", priorities({**LOW, "name": "system-critical"}), "priorities[0].name", "Kubernetes keeps those", "write critical"),
+    ("priority of the system", priorities({**LOW, "name": "system-critical"}), "priorities[0].name", "which Kubernetes reserves", "write critical"),
     ("priority above users'", priorities({**LOW, "value": 2_000_000_000}), "priorities[0].value", "to 1000000000", "write 1000000000 or less"),
     ("priority without a value", priorities({"name": "low"}), "priorities[0].value", "must be set", "add `value`"),
     ("priority that is text", priorities({**LOW, "value": "100"}), "priorities[0].value", "a whole number", "write 100, without quotes"),
@@ -73,7 +73,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("borrowing without a cohort", queue(preemption={"reclaimWithinCohort": "Any", **BORROWING}), "queues[0].cohort", "for preemption.borrowWithinCohort", "or remove preemption.borrowWithinCohort"),
     ("borrowing without reclaiming", queue(cohort="c", preemption=BORROWING), "queues[0].preemption.reclaimWithinCohort", "LowerPriority or Any", "write Any"),
     ("borrowing with fair sharing", changed(queues=[{"cohort": "c", "preemption": {"reclaimWithinCohort": "Any", **BORROWING}}], kueue={"fairSharing": True}), "queues[0].preemption.borrowWithinCohort", "kueue.fairSharing is true", "write kueue.fairSharing: false"),
-    ("borrowing of a team", teams(first={"preemption": {"reclaimWithinCohort": "Any", **BORROWING}}), "teams[0].preemption.borrowWithinCohort", "where there are teams it is on", "write kueue.fairSharing: false"),
+    ("borrowing of a team", teams(first={"preemption": {"reclaimWithinCohort": "Any", **BORROWING}}), "teams[0].preemption.borrowWithinCohort", "because the stack has teams", "write kueue.fairSharing: false"),
     ("limit of another queue's flavor", {**TUTORIAL, **both(queues=[{**FIRST, "cohort": "c", "limits": {"dws": {"borrow": 16}}}, SECOND])}, "queues[0].limits.dws", "a flavor of this queue: vlp-24", "remove it"),
     ("limit of half a slice", queue(cohort="c", limits={"vlp-24": {"borrow": 12}}), "queues[0].limits.vlp-24.borrow", "whole slices of 8 chips", "write 8 or 16"),
     ("lending more than there is", queue(cohort="c", limits={"vlp-24": {"lend": 32}}), "queues[0].limits.vlp-24.lend", "at most 24", "write 24"),
@@ -87,8 +87,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("two teams of one namespace", teams({**B, "namespace": "team-a"}), "teams[1].namespace", "teams[0].name has it", "rename one"),
     ("team in a queue's namespace", teams(queues=[{"namespace": "team-a"}]), "teams[0].name", "queues[0].namespace has it", "rename one"),
     ("team in the system's namespace", teams(first={"namespace": "kube-system"}), "teams[0].namespace", "the system's", "a name of your own"),
-    ("team in the default namespace", teams(first={"namespace": "default"}), "teams[0].namespace", "everybody's", "a name of your own"),
-    ("team named default", teams(first={"name": "default"}), "teams[0].name", "everybody's", "a name of your own"),
+    ("team in the default namespace", teams(first={"namespace": "default"}), "teams[0].namespace", "default is shared", "a name of your own"),
+    ("team named default", teams(first={"name": "default"}), "teams[0].name", "default is shared", "a name of your own"),
     ("team with a large name", teams(first={"name": "Team A"}), "teams[0].name", "a-z, 0-9", "write team-a"),
     ("team without flavors", teams(first={"flavors": {}}), "teams[0].flavors", "at least one entry", "write at least one"),
     ("team with a list of flavors", teams(first={"flavors": ["vlp-24"]}), "teams[0].flavors", "a map of keys", "write names below it, each with its keys, of borrow, lend, chips"),
@@ -100,18 +100,18 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("half a slice to borrow", part(chips=8, borrow=4), "teams[0].flavors.vlp-24.borrow", "whole slices of 8 chips", "write 0 or 8"),
     ("half a slice to lend", part(chips=8, lend=4), "teams[0].flavors.vlp-24.lend", "whole slices of 8 chips", "write 0 or 8"),
     ("lending more than its own", part(chips=8, lend=16), "teams[0].flavors.vlp-24.lend", "at most 8, its own chips", "write 8"),
-    ("more than there is", part(chips=32), "teams[0].flavors.vlp-24.chips", "there are 24 chips of vlp-24", "write 24 or less"),
-    ("together more than there is", teams({**B, "flavors": {"vlp-24": {"chips": 24}}}), "teams[1].flavors.vlp-24.chips", "at most 16: there are 24 chips of vlp-24; team-a 8 have the others", "write 16 or less"),
+    ("more than there is", part(chips=32), "teams[0].flavors.vlp-24.chips", "vlp-24 has 24 chips", "write 24 or less"),
+    ("together more than there is", teams({**B, "flavors": {"vlp-24": {"chips": 24}}}), "teams[1].flavors.vlp-24.chips", "at most 16: vlp-24 has 24 chips; the other teams have team-a 8", "write 16 or less"),
     ("nothing left for the queue", teams({**B, "flavors": {"vlp-24": {"chips": 16}}}), "queues[0]", "teams have all of vlp-24", "write queues: []"),
     ("member without a name", members(users=[""]), "teams[0].members.users[0]", "like ann@example.com", "write it"),
     ("member twice", members(users=["a@b.c", "a@b.c"]), "teams[0].members.users[1]", "members.users[0] has it", "remove it"),
-    ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "Kubernetes' own", "write a group like"),
-    ("nobody in particular", members(users=["system:anonymous"]), "teams[0].members.users[0]", "Kubernetes' own", "write a user like ann@example.com"),
-    ("group without an address", members(groups=["team-a"]), "teams[0].members.groups[0]", "GKE knows Google's groups only", "write a group like team-a@example.com"),
+    ("everybody", members(groups=["system:authenticated"]), "teams[0].members.groups[0]", "built into Kubernetes", "write a group like"),
+    ("nobody in particular", members(users=["system:anonymous"]), "teams[0].members.users[0]", "built into Kubernetes", "write a user like ann@example.com"),
+    ("group without an address", members(groups=["team-a"]), "teams[0].members.groups[0]", "the address of a Google group", "write a group like team-a@example.com"),
     ("cohort that is no name", queue(cohort="My Cohort!"), "queues[0].cohort", "Kueue's rule for cohorts", "write my-cohort"),
     ("members that are a list", teams(first={"members": ["ann@example.com"]}), "teams[0].members", "a map of keys", "users, groups"),
     ("members by Google's words", members(user=["ann@example.com"]), "teams[0].members.user", "a known key: groups, users", "write users"),
-    ("groups that GKE does not know", members(groups=["a@b.c"]), "cluster.securityGroup", "the group that holds a@b.c", "write gke-security-groups@b.c"),
+    ("groups that GKE does not know", members(groups=["a@b.c"]), "cluster.securityGroup", "the group that contains a@b.c", "write gke-security-groups@b.c"),
     ("security group of another name", members(groups=["a@b.c"]) | {"cluster": {"name": "c", "securityGroup": "all@b.c"}}, "cluster.securityGroup", "the name that GKE prescribes", "write gke-security-groups@b.c"),
     ("weight below zero", teams(first={"weight": -1}), "teams[0].weight", "from 0", "write 0 or more"),
     ("job of an unknown team", teams(workloads=[{**JOB, "team": "team-x"}]), "workloads[0].team", "a team in teams: team-a", "write team-a"),
@@ -128,18 +128,18 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("job of nobody where teams have all", teams(queues=[], workloads=[JOB]), "workloads[0].team", "one of team-a: teams have all of vlp-24", "write team-a"),
     ("Ray job of an unknown team", ray_of("team-x", cpu={}), "ray.jobs[0].team", "a team in teams: team-a", "write team-a"),
     ("Ray job of a team without nodes for its head", ray_of("team-a"), "teams[0].cpu", "the heads of Ray jobs need them (ray-a)", "add `cpu: {}` to the team"),
-    ("Ray job of a team and of a queue", ray_of("team-a", cpu={}, job={"queue": "multislice-queue"}), "ray.jobs[0].queue", "no queue beside team: team-a has its own", "remove one of the two"),
+    ("Ray job of a team and of a queue", ray_of("team-a", cpu={}, job={"queue": "multislice-queue"}), "ray.jobs[0].queue", "not set, because team team-a has a queue of its own", "remove one of the two"),
     ("Ray job in a queue that is a team's", ray_of(None, cpu={}, job={"queue": "team-a"}), "ray.jobs[0].queue", "this one is a team's", "write team: team-a in place of it"),
-    ("Ray job of nobody where teams have the nodes", ray_of(None, cpu={}), "ray.jobs[0].team", "one of team-a: no queue gives out nodes for Ray's head", "write team-a"),
+    ("Ray job of nobody where teams have the nodes", ray_of(None, cpu={}), "ray.jobs[0].team", "one of team-a: no queue offers nodes for Ray's head", "write team-a"),
     ("Ray job larger than its team's part", ray_of("team-a", cpu={}, job={"slices": 3}, queues=COHORT), "ray.jobs[0].slices", "the flavors have vlp-24 2", "write 2"),
     ("Ray job of a team with two shapes", {**TUTORIAL, **both(workloads=[], ray=RAY_A, teams=[{**A, "cpu": {}, "flavors": {"vlp-24": {"chips": 8}, "dws": {"chips": 0}}}])}, "ray.jobs[0].flavor", "a flavor of team team-a, which has several shapes: vlp-24 ct5lp-hightpu-4t 2x4, dws ct6e-standard-4t 4x4", "write vlp-24"),
     ("part of a team below a head", ray_of("team-a", cpu={"cpu": 2}), "teams[0].cpu.cpu", "at least 2.5 cores, for the head and submitter of ray-a", "write 3 or more"),
     ("part of a team below a head in memory", ray_of("team-a", cpu={"memory": "4Gi"}), "teams[0].cpu.memory", "at least 4608Mi", "write 5Gi or more"),
     ("parts above what the nodes have", teams({**B, "cpu": {"cpu": 4}}, first={"cpu": {"cpu": 4}}), "teams[1].cpu.cpu", "at most 5 cores, what cluster.defaultPool has left beside GKE's pods and the controllers, of which 2", "write less"),
-    ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: how much cluster.defaultPool.machineType x9-standard-8 has", "add `cpu` (cores)"),
+    ("part of nodes that are not known", {**ray_of("team-a", cpu={"cpu": 4}), "cluster": {"name": "c", "defaultPool": {"machineType": "x9-standard-8"}}}, "teams[0].cpu", "both: the size of cluster.defaultPool.machineType x9-standard-8 is unknown", "add `cpu` (cores)"),
     ("part by a misspelt key", teams(first={"cpu": {"cpus": 4}}), "teams[0].cpu.cpus", "a known key: cpu, memory", "write cpu"),
     ("part with a flavor", teams(first={"cpu": {"flavor": "heads"}}), "teams[0].cpu.flavor", "a known key: cpu, memory", "remove"),
-    ("flavor named like a team's nodes without chips", changed(workloads=[], slices=[{**TUTORIAL["slices"][0], "flavor": "default-cpu"}], teams=[{**A, "cpu": {}, "flavors": {"default-cpu": {"chips": 8}}}]), "slices[0].flavor", "teams[0].cpu gives out nodes without chips by it", "rename it"),
+    ("flavor named like a team's nodes without chips", changed(workloads=[], slices=[{**TUTORIAL["slices"][0], "flavor": "default-cpu"}], teams=[{**A, "cpu": {}, "flavors": {"default-cpu": {"chips": 8}}}]), "slices[0].flavor", "the flavor of the nodes without chips has it (teams[0].cpu)", "rename it"),
     ("no queue and no team", changed(queues=[]), "queues", "at least one entry, or teams", "write at least one"),
     ("old Kubernetes", teams(cluster={"name": "c", "version": "1.29"}), "cluster.version", "at least 1.30, which the admission policies of teams need", "write '1.30' or later"),
 ]  # fmt: skip
@@ -150,13 +150,11 @@ def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(value
     is_the_only_problem(values, path, expected, fix)
 
 
-def test_what_is_sound_of_a_team_is_checked_beside_what_is_broken() -> None:
+def test_the_values_of_a_team_are_checked_before_what_must_hold_between_them() -> None:
     values = teams(first={"name": "Team A", "flavors": {"vlp-24": {"chips": 4, "borrow": "8"}}})
-    assert {problem.path for problem in problems_in(values)} == {
-        "teams[0].name",
-        "teams[0].flavors.vlp-24.borrow",
-        "teams[0].flavors.vlp-24.chips",
-    }
+    assert {problem.path for problem in problems_in(values)} == {"teams[0].name", "teams[0].flavors.vlp-24.borrow"}
+    values = teams(first={"flavors": {"vlp-24": {"chips": 4, "borrow": 8}}})
+    assert {problem.path for problem in problems_in(values)} == {"teams[0].flavors.vlp-24.chips"}
 
 
 def test_a_queue_gives_out_what_the_teams_leave() -> None:
@@ -177,7 +175,7 @@ def test_teams_may_have_all() -> None:
 
 def test_the_ceiling_of_a_team_without_a_limit_is_all_there_is() -> None:
     plan = plan_with(workloads=[], teams=[A, B])
-    assert {team.name: team.most_chips for team in plan.teams} == {"team-a": 16, "team-b": 24}
+    assert {team.name: team.chip_quota for team in plan.teams} == {"team-a": 16, "team-b": 24}
 
 
 def test_a_team_gets_what_others_lend_within_its_own_limit() -> None:
