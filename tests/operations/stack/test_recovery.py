@@ -70,7 +70,9 @@ def test_what_existed_before_the_stack_is_not_adopted(tmp_path: Any, monkeypatch
     ]
     engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
     engine.layout.make()
-    (engine.layout.run / "given.json").write_text(json.dumps({"networks": [network], "service-accounts": [account]}))
+    (engine.layout.run / "preexisting.json").write_text(
+        json.dumps({"networks": [network], "service-accounts": [account]})
+    )
     monkeypatch.setattr(recovery, "exists", lambda *_: True)
     assert [r["id"] for r in made_and_lost(engine, [], lambda _: None)] == ["projects/p/global/networks/ours"]
 
