@@ -30,7 +30,8 @@ class Replacing:
     """A link and a name that end alike are one resource, and upper and lower case are equal."""
     maps: frozenset[str] = frozenset()
     """Every key below it counts."""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Any = field(default_factory=dict)
+    """Values of properties that the program does not set, by path."""
 
     def by(self, path: str, before: Any, after: Any) -> bool:
         """Whether the change of the property at `path` from `before` to `after` replaces the resource."""
@@ -53,11 +54,13 @@ class Replacing:
 @cache
 def replacing() -> dict[str, Replacing]:
     """By type token."""
-    table = json.loads(TABLE.read_text())
-    return {
-        kind: Replacing(**{name: value if name == "defaults" else frozenset(value) for name, value in row.items()})
-        for kind, row in table.items()
-    }
+    table: dict[str, dict[str, Any]] = json.loads(TABLE.read_text())
+    return {kind: _replacing(row) for kind, row in table.items()}
+
+
+def _replacing(row: Mapping[str, Any]) -> Replacing:
+    values: dict[str, Any] = {name: value if name == "defaults" else frozenset(value) for name, value in row.items()}
+    return Replacing(**values)
 
 
 def says_nothing(value: Any) -> bool:
