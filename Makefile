@@ -9,7 +9,7 @@ FAST   := tests/settings tests/components tests/stack tests/workloads tests/oper
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview comment schema docs test test-fast lint bench lock clean
+.PHONY: help venv tools up down rehearsal status logs kubectl-config kubectl gcloud-env pulumi preview comment schema docs test test-fast lint bench lock bump clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/; s/[$$][$$]/$$/g' | expand -t 18
@@ -88,6 +88,9 @@ lock: ## pin the Python packages anew (needs uv)
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements.in -o requirements.txt
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 	for image in tools/images/*.in; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 $$image -o $${image%.in}.txt; done
+
+bump: venv ## move a controller to another version, everywhere: make bump KUEUE=0.19.2 (or JOBSET, KUBERAY; needs Go)
+	@$(PY) -m operations.bump $(foreach name,KUEUE JOBSET KUBERAY,$(if $($(name)),$(name)=$($(name))))
 
 clean: ## stop the rehearsal and forget its state (built programs stay in the cache)
 	@[ ! -x $(PY) ] || $(PY) -m rehearsal down

@@ -17,7 +17,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 
-from tests.workloads.programs.training_runs.job import Job
+from bench.local_job import Job
 from workloads.programs.training.checkpoints import Checkpoints
 from workloads.programs.training.loop import Training
 from workloads.programs.training.mesh import mesh_of

@@ -17,6 +17,7 @@ from policies.buckets import closed
 from policies.configuration import DEFAULT_FILE, Configuration, ConfigurationError, load, privileged_jobs
 from policies.model import Context, Finding, Level, Resource, ResourceRule, Rule
 from policies.rules import RULES
+from policies.steps import steps_of
 from policies.values import plain
 
 VIOLATED, UNUSABLE = 1, 2
@@ -109,17 +110,11 @@ def findings(rule: Rule, resources: Iterable[Resource], context: Context) -> Ite
 def resources_of(preview: Mapping[str, Any]) -> list[Resource]:
     """The resources that the stack has afterwards: what is deleted is not among them, and neither is what it only reads.
     A replaced one has several steps with the same state."""
-    steps = preview.get("steps")
-    if not isinstance(steps, list):
-        raise ValueError("this is no output of `pulumi preview --json`: it has no list of steps")
-    found: dict[str, Resource] = {}
-    for step in steps:
-        state = step.get("newState")
-        if state is not None and not state.get("external", False):
-            urn = state["urn"]
-            # The last of the four parts of a URN is the name, which may itself have colons.
-            name = urn.split("::", 3)[-1]
-            found[urn] = Resource(state["type"], name, plain(state.get("inputs", {})), urn)
+    found = {
+        step.urn: Resource(str(step.new["type"]), step.name, plain(step.new.get("inputs", {})), step.urn)
+        for step in steps_of(preview)
+        if step.new is not None and not step.new.get("external", False)
+    }
     return list(found.values())
 
 

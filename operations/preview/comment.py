@@ -1,4 +1,4 @@
-"""What a preview says on a pull request: Markdown of the engine's preview, the cost and the policies."""
+"""The report of a preview as a comment on a pull request: Markdown of the changes, the cost and the policies."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from operations.preview.comparison import Change, Comparison
+from operations.preview.comparison import Comparison, ResourceChange
 from policies.check import Report
+from policies.steps import Step, steps_of
 
 LONGEST = 60_000
-"""Characters. GitHub refuses a comment of more than 65 536. What follows keeps every comment below it, whatever it is about."""
+"""Characters. GitHub refuses a comment of more than 65 536. The limits below keep every comment under this."""
 MOST_NAMES, MOST_REASONS, MOST_KINDS, MOST_LINES = 30, 3, 50, 50
-"""Resources that are called out, reasons of each, rows of kinds, and lines of a block, before the rest is only counted."""
+"""Limits on highlighted resources, reasons for each, rows of kinds, and lines of a block. Anything beyond is only counted."""
 LONGEST_NAME, LONGEST_LINE = 100, 160
 
 CHANGES = ("create", "update", "replace", "delete")
@@ -24,7 +25,7 @@ _CHANGE = {
     "import-replacement": "replace",
     **{change: change for change in CHANGES},
 }
-"""The engine's steps by what they come to. A replacement is one, or three where `--show-replacement-steps` is given."""
+"""The kind of change by the engine's operation. A replacement is one step, or three with `--show-replacement-steps`."""
 
 
 def comment(
@@ -34,20 +35,20 @@ def comment(
     policies: Report,
     against: Comparison | None = None,
 ) -> str:
-    """Markdown of at most LONGEST characters. `preview` is the engine's JSON, `cost` lines of text for people. With a
-    comparison it is that which is told, as a preview from nothing is all creation.
+    """Markdown of at most LONGEST characters. `preview` is the engine's JSON, `cost` lines of text. With a comparison, its
+    changes are shown, because a preview from an empty state only creates.
 
-    Names and messages come from the branch, and so from anybody: they stand in code, where Markdown means nothing.
+    Names and messages come from the branch and are untrusted: they are shown as code, where Markdown has no effect.
     """
-    found = changes(preview["steps"])
+    found = changes(steps_of(preview))
     compared = against is not None and against.why is None
-    told = list(against.changes) if against is not None and compared else found
+    shown = list(against.changes) if against is not None and compared else found
     since = f" against {_code(against.base)}" if against is not None and compared else ""
     parts = [
-        f"### {_code(environment)}{since}: {_headline(told)}; policies: {_verdict(policies)}",
+        f"### {_code(environment)}{since}: {_headline(shown)}; policies: {_verdict(policies)}",
         *([f"Against {_code(against.base)}:", _block([against.why])] if against is not None and against.why else []),
-        *_called_out(told),
-        *_kinds(told),
+        *_called_out(shown),
+        *_kinds(shown),
         *([f"From nothing: {_headline(found)}."] if compared else []),
         "#### Chips and cost",
         _block(cost),
@@ -57,37 +58,27 @@ def comment(
     return "\n\n".join(parts) + "\n"
 
 
-def changes(steps: Iterable[Mapping[str, Any]]) -> list[Change]:
-    """Each resource of a provider that changes, once. Components and providers are how the program is built, not what
-    Google or the cluster gets."""
-    found: dict[str, Change] = {}
+def changes(steps: Iterable[Step]) -> list[ResourceChange]:
+    """Each changing resource once. Components and providers are left out."""
+    found: dict[str, ResourceChange] = {}
     for step in steps:
-        state = step.get("newState") or step.get("oldState") or {}
-        change, kind = _CHANGE.get(step["op"]), state.get("type", "")
-        if change is None or not state.get("custom", False) or kind.startswith("pulumi:"):
+        change = _CHANGE.get(step.operation)
+        if change is None or not step.reaches_a_provider:
             continue
-        urn = step["urn"]
-        earlier = found.get(urn)
-        reasons = {*(earlier.reasons if earlier is not None else ()), *_reasons(step)}
-        found[urn] = Change(change, kind, urn.split("::", 3)[-1], tuple(sorted(reasons)))
+        earlier = found.get(step.urn)
+        reasons = {*(earlier.reasons if earlier is not None else ()), *step.replace_reasons}
+        found[step.urn] = ResourceChange(change, step.kind, step.name, tuple(sorted(reasons)))
     return sorted(found.values(), key=lambda change: (change.kind, change.name))
 
 
-def _reasons(step: Mapping[str, Any]) -> Iterator[str]:
-    yield from step.get("replaceReasons") or ()
-    for path, diff in (step.get("detailedDiff") or {}).items():
-        if str(diff.get("kind", "")).endswith("-replace"):
-            yield path
-
-
-def _headline(found: Sequence[Change]) -> str:
+def _headline(found: Sequence[ResourceChange]) -> str:
     counts = Counter(change.change for change in found)
     said = [f"{counts[change]} to {change}" for change in CHANGES if counts[change]]
     return ", ".join(said) if said else "no changes"
 
 
-def _called_out(found: Sequence[Change]) -> Iterator[str]:
-    """What is destroyed is said before everything else."""
+def _called_out(found: Sequence[ResourceChange]) -> Iterator[str]:
+    """Destructive changes, before everything else."""
     for change, meaning in (("replace", "destroyed and made anew"), ("delete", "destroyed")):
         lost = [one for one in found if one.change == change]
         if lost:
@@ -97,12 +88,12 @@ def _called_out(found: Sequence[Change]) -> Iterator[str]:
             yield "\n".join(["> [!CAUTION]", f"> {len(lost)} to {change} ({meaning}):", ">", *lines])
 
 
-def _named(change: Change) -> str:
+def _named(change: ResourceChange) -> str:
     because = f", for {', '.join(_code(reason) for reason in change.reasons[:MOST_REASONS])}" if change.reasons else ""
     return f"{_code(change.name)} ({_code(change.kind)}){because}"
 
 
-def _kinds(found: Sequence[Change]) -> Iterator[str]:
+def _kinds(found: Sequence[ResourceChange]) -> Iterator[str]:
     """A table of how many of each kind."""
     if not found:
         return

@@ -30,6 +30,7 @@ from operations.preview.report import comparison_lines, cost_lines, report
 from operations.stack.engine import LAST_LINES, OperationError
 from operations.stack.up import plan_of
 from policies import check
+from policies.steps import steps_of
 from rehearsal import lifecycle
 from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.host.layout import Layout
@@ -120,7 +121,7 @@ def compared(base: str, environment: str, earlier: Layout, found: Sequence[Shown
         return Comparison(base, why=f"there is no {environment} yet")
     if isinstance(then, OperationError):
         return Comparison(base, why=f"nothing to compare, as {environment} has no preview there: {then}")
-    return Comparison(base, differences(then["steps"], now["steps"]))
+    return Comparison(base, differences(steps_of(then), steps_of(now)))
 
 
 def _cost_before(there: Layout, environment: str) -> Cost | None:

@@ -1,4 +1,4 @@
-"""What a preview says, in lines for a terminal or a comment on a pull request."""
+"""The report of a preview, as lines for a terminal or for a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from operations.preview.comparison import Comparison
+from policies.steps import Step, steps_of
 from settings.plan.cost import HOURS_A_DAY, Amount, Cost, JobAmount
 from settings.plan.plan import Plan
 from settings.validation.problem import NAMESPACE
@@ -21,21 +22,20 @@ def report(environment: str, plan: Plan, preview: Mapping[str, Any], cost: Seque
     start = "an existing cluster" if plan.settings.cluster.existing else "an empty project"
     return [
         f"{environment}: what `pulumi up` makes of {start} ({plan.settings.project}, {plan.settings.location})",
-        *(f"  {line}" for line in change_lines(preview["steps"])),
+        *(f"  {line}" for line in change_lines(steps_of(preview))),
         "",
         "chips and cost",
         *(f"  {line}" for line in cost),
     ]
 
 
-def change_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """For each operation how many resources there are, and below it their types with some names. Components and providers
-    are not counted: they are how the program is built, not what Google or the cluster gets."""
+def change_lines(steps: Sequence[Step]) -> Iterator[str]:
+    """For each operation the number of resources, and below it their types with some names. Components and providers are not
+    counted: they structure the program, and neither Google nor the cluster gets them."""
     found: dict[str, dict[str, list[str]]] = {}
     for step in steps:
-        kind, name = _named(step["urn"])
-        if not kind.startswith(_OURS):
-            found.setdefault(step["op"], {}).setdefault(kind, []).append(name)
+        if not step.kind.startswith(_OURS):
+            found.setdefault(step.operation, {}).setdefault(step.kind, []).append(step.name)
     for operation, kinds in found.items():
         yield f"{operation}: {sum(len(names) for names in kinds.values())} resources"
         for kind in sorted(kinds):
@@ -45,8 +45,7 @@ def change_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
-    """What has changed, what is destroyed first. Whether everything else can be changed in place, only a preview of the
-    stack itself tells."""
+    """The changes, destructive ones first. Whether the rest can be changed in place, only a preview of the stack itself shows."""
     if compared.why is not None:
         yield compared.why
         return
@@ -55,12 +54,6 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         yield f"{one.change:<7}  {one.kind:<54} {one.name}{because}"
     if not compared.changes:
         yield "no difference"
-
-
-def _named(urn: str) -> tuple[str, str]:
-    """(type, name). A URN's last part is the name, which may have anything in it; a type has those of its parents before it."""
-    types, name = urn.split("::", 3)[2:]
-    return types.rsplit("$", 1)[-1], name
 
 
 def cost_lines(cost: Cost, before: Cost | None = None) -> Iterator[str]:

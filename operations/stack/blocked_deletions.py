@@ -1,5 +1,5 @@
-"""What holds objects that are being deleted: an engine that gives up waiting for one names its finalizers, and not who must
-take them off, nor what is in its way."""
+"""Lists objects stuck in deletion and what blocks each. An engine that gives up waiting for one names its finalizers only, not who
+must remove them, nor which dependents are in the way."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FOREGROUND = "foregroundDeletion"
 Object = dict[str, Any]
 
 
-def held(cluster: Cluster) -> list[str]:
-    """A line for each object of the cluster that is being deleted and still there. Empty where the cluster does not answer:
-    then the engine has said so."""
+def blocked_deletions(cluster: Cluster) -> list[str]:
+    """One line for each object of the cluster that is being deleted. Empty if the cluster does not answer: the engine has already
+    reported that."""
     try:
         return explained(list(_everything(cluster)))
     except (ApiException, HTTPError):
@@ -26,7 +26,7 @@ def held(cluster: Cluster) -> list[str]:
 
 
 def explained(objects: Sequence[Object]) -> list[str]:
-    """`Kind namespace/name since TIME: its finalizers; what it owns that is in its way`, for each that is being deleted."""
+    """`Kind namespace/name since TIME: its finalizers; the dependents that block it`, for each object being deleted."""
     owned: dict[str, list[Object]] = {}
     for found in objects:
         for owner in found["metadata"].get("ownerReferences", []):
@@ -40,7 +40,7 @@ def explained(objects: Sequence[Object]) -> list[str]:
         finalizers = metadata.get("finalizers", [])
         waits = [f"finalizer {name}" for name in finalizers if name != FOREGROUND]
         if FOREGROUND in finalizers:
-            waits += [_told(each) for each in owned.get(metadata["uid"], [])] or ["the garbage collector"]
+            waits += [_dependent(each) for each in owned.get(metadata["uid"], [])] or ["the garbage collector"]
         lines.append(f"{_named(found)} since {metadata['deletionTimestamp']}: {'; '.join(waits) or 'its node'}")
     return lines
 
@@ -49,12 +49,12 @@ def _named(found: Object) -> str:
     return f"{found['kind']} {found['metadata'].get('namespace', '')}/{found['metadata']['name']}"
 
 
-def _told(found: Object) -> str:
+def _dependent(found: Object) -> str:
     return f"{_named(found)} ({'being deleted too' if 'deletionTimestamp' in found['metadata'] else 'not deleted yet'})"
 
 
 def _everything(cluster: Cluster) -> Iterator[Object]:
-    """All objects in namespaces, of every kind that can be listed, with their kinds."""
+    """Every namespaced object of every kind that can be listed."""
     groups = (cluster.get("/apis") or {}).get("groups", [])
     for version in ["api/v1", *(f"apis/{group['preferredVersion']['groupVersion']}" for group in groups)]:
         try:

@@ -51,7 +51,7 @@ def releases(resources: Sequence[Object]) -> list[Release]:
     return [Release(r["inputs"]["name"], r["inputs"]["namespace"]) for r in resources if r["type"] == RELEASE]
 
 
-def mend(layout: Layout, resources: Sequence[Object], say: Callable[[str], None]) -> None:
+def restore_missing(layout: Layout, resources: Sequence[Object], say: Callable[[str], None]) -> None:
     """Before the engine runs: makes what is missing of the stack's releases, by the resources of its state.
 
     Does nothing where the cluster is not there or does not answer: then the engine has more to mend, or to say. Raises
@@ -59,7 +59,7 @@ def mend(layout: Layout, resources: Sequence[Object], say: Callable[[str], None]
     """
     cluster, stated = cluster_of(layout, resources), releases(resources)
     if cluster is not None and stated and answers(cluster):
-        with _spoken():
+        with _as_operation_error():
             restore(cluster, stated, say)
 
 
@@ -71,12 +71,12 @@ def check(layout: Layout, resources: Sequence[Object]) -> None:
     cluster = cluster_of(layout, resources)
     if cluster is None or not answers(cluster):
         raise OperationError("the cluster does not answer\n  Look: make status")
-    with _spoken():
+    with _as_operation_error():
         require_ready(cluster, releases(resources))
 
 
 @contextmanager
-def _spoken() -> Iterator[None]:
+def _as_operation_error() -> Iterator[None]:
     """What the API server or the way to it refuses, as the error of an operation."""
     try:
         yield
@@ -152,13 +152,13 @@ def _restored(cluster: Cluster, release: Release, manifest: Object) -> bool:
     if there is None:
         cluster.call("POST", collection, marked(manifest, release))
         return True
-    if manifest["kind"] == "Deployment" and there["spec"]["replicas"] == 0 != wanted(manifest):
-        cluster.call("PATCH", path, {"spec": {"replicas": wanted(manifest)}})
+    if manifest["kind"] == "Deployment" and there["spec"]["replicas"] == 0 != replicas_of(manifest):
+        cluster.call("PATCH", path, {"spec": {"replicas": replicas_of(manifest)}})
         return True
     return False
 
 
-def wanted(deployment: Object) -> int:
+def replicas_of(deployment: Object) -> int:
     """How many pods a manifest asks for; Kubernetes' own default is one."""
     return int(deployment["spec"].get("replicas", 1))
 
@@ -186,7 +186,7 @@ def _await_ready(cluster: Cluster, release: Release, manifest: Object, deadline:
                 f"Deployment {name} of Helm release {release.name} is not in namespace {namespace}: somebody has deleted it\n"
                 "  `make up` makes it again from Helm's record."
             )
-        if is_ready(there, wanted(manifest)):
+        if is_ready(there, replicas_of(manifest)):
             return
         if time.monotonic() > deadline:
             why = why_not_ready(name, cluster.list(f"/api/v1/namespaces/{namespace}/pods"))

@@ -1,4 +1,4 @@
-"""`make down`: takes the stack down, checks that nothing is left anywhere, and stops the rehearsal."""
+"""`make down`: destroys the stack, checks that nothing is left, and stops the rehearsal."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from urllib3.exceptions import HTTPError
 
 from operations.kubernetes import cluster_name, cluster_of
 from operations.stack import preexisting
-from operations.stack.blocked_deletions import held
-from operations.stack.controllers import mend
-from operations.stack.engine import Engine, OperationError, carried_out
+from operations.stack.blocked_deletions import blocked_deletions
+from operations.stack.controllers import restore_missing
+from operations.stack.engine import Engine, OperationError, run_operation
 from operations.stack.recovery import recover
 from rehearsal import lifecycle
 from rehearsal.host import sandbox
 from rehearsal.host.layout import Layout
+from settings.catalogue.versions import KUEUE_API
 
-WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
+WORKLOADS = f"/apis/{KUEUE_API}/workloads"
 
 
 def main() -> int:
-    return carried_out(run)
+    return run_operation(run)
 
 
 def run(layout: Layout) -> int:
@@ -37,11 +38,11 @@ def run(layout: Layout) -> int:
     resources: list[dict[str, Any]] = []
     if engine.exists():
         resources = recover(engine, print)
-        mend(layout, resources, print)
+        restore_missing(layout, resources, print)
         refuse_foreign(layout, resources)
         print("2/3  pulumi destroy", flush=True)
-        # What a failed run or somebody else has removed already is no reason to fail. By itself and without a word: what the
-        # engine says of a refresh is about its state, and nothing that the user has asked for.
+        # Resources that a failed run or someone else has already removed must not fail the destroy. A separate, quiet run: the
+        # output of a refresh is about the engine's state, not about anything the user asked for.
         engine.run("refresh", "--yes", "--skip-preview", quiet=True)
         destroy(engine, resources)
         engine.run("stack", "rm", "--yes", "--preserve-config", quiet=True)
@@ -50,7 +51,7 @@ def run(layout: Layout) -> int:
     policies = lifecycle.google(layout, "GET", "/_rehearsal/state")["policies"]
     found["iam bindings"] = in_force(found["iam bindings"], policies)
     if cluster_name(resources) is None:
-        # The stack had none to empty: somebody else has deleted it, with all that was in it.
+        # The cluster was deleted outside the stack, together with its objects.
         found["kubernetes objects of deleted clusters"] = []
     lifecycle.down(layout)
     kept = preexisting.beyond(found, preexisting.beyond(found, before))
@@ -58,21 +59,21 @@ def run(layout: Layout) -> int:
 
 
 def destroy(engine: Engine, resources: Sequence[dict[str, Any]]) -> None:
-    """Raises OperationError, with what holds the objects that do not go."""
+    """Raises OperationError, which lists the objects stuck in deletion and what blocks each."""
     try:
         engine.run("destroy", "--yes", "--skip-preview")
     except OperationError as error:
         cluster = cluster_of(engine.layout, resources)
-        lines = [f"\n    {line}" for line in (held(cluster) if cluster is not None else [])]
-        holding = f"\n  Being deleted, and what each waits for:{''.join(lines)}" if lines else ""
+        lines = [f"\n    {line}" for line in (blocked_deletions(cluster) if cluster is not None else [])]
+        holding = f"\n  Stuck in deletion, and what blocks each:{''.join(lines)}" if lines else ""
         raise OperationError(f"{error}{holding}\n  `make down` goes on from here.") from error
 
 
 def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
-    """Stops before anything is destroyed when jobs that the stack does not know hold a queue: its deletion would wait for them.
+    """Stops before anything is destroyed when jobs outside the stack use a queue: its deletion would wait for them.
 
-    What the stack knows is its state, whose `resources` these are: its file may have changed since, or be at fault. Raises
-    OperationError with the list and the way out.
+    The stack's jobs are those in its state, whose `resources` these are: its file may have changed since, or be invalid. Raises
+    OperationError with the list and the fix.
     """
     cluster = cluster_of(layout, resources)
     if cluster is None:
@@ -80,13 +81,13 @@ def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
     try:
         workloads = cluster.list(WORKLOADS)
     except (ApiException, HTTPError):
-        return  # no Kueue in it: nothing can hold a queue
+        return  # no Kueue in the cluster: nothing can block a queue
     foreign = foreign_jobs(workloads, resources)
     if foreign:
         listed = ", ".join(f"{kind} {namespace}/{name}" for namespace, kind, name in foreign)
         namespace, kind, name = foreign[0]
         raise OperationError(
-            f"not the stack's, and its queue cannot be deleted while they are in it: {listed}\n"
+            f"Jobs outside this stack are using its queue, so it cannot be deleted: {listed}\n"
             f"  Delete them and try again: make kubectl ARGS='delete {kind.lower()} -n {namespace} {name}'"
         )
 
@@ -94,14 +95,14 @@ def refuse_foreign(layout: Layout, resources: Sequence[dict[str, Any]]) -> None:
 def foreign_jobs(
     workloads: Sequence[dict[str, Any]], resources: Sequence[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    """(namespace, kind, name) of each job that is not among the `resources` of the stack's state and whose Workload Kueue still
-    holds by a finalizer: an unfinished one, and an elastic one even when it is done. With Kueue gone nothing would release it."""
+    """(namespace, kind, name) of each job that is not in the stack's state and whose Workload still has Kueue's finalizer: an
+    unfinished one, and an elastic one even when it is done. Once Kueue is gone, nothing would remove the finalizer."""
     made = [r["inputs"] for r in resources if "metadata" in r.get("inputs", {})]
     own = {(i["metadata"].get("namespace", "default"), i["kind"], i["metadata"]["name"]) for i in made}
-    held = [w for w in workloads if w["metadata"].get("finalizers")]
+    unreleased = [w for w in workloads if w["metadata"].get("finalizers")]
     owners = [
         (w["metadata"]["namespace"], owner["kind"], owner["name"])
-        for w in held
+        for w in unreleased
         for owner in w["metadata"].get("ownerReferences", [])
     ]
     return sorted(set(owners) - own)
@@ -124,7 +125,7 @@ def in_force(bindings: Sequence[str], policies: Mapping[str, dict[str, Any]]) ->
 
 
 def processes(layout: Layout) -> list[str]:
-    """What still runs of this checkout's rehearsal after its end."""
+    """Processes of this checkout's rehearsal that still run after its end."""
     forwarder = sandbox.remembered(layout.run / "forwarder.json")
     first = sandbox.first_process(layout)
     return [
@@ -135,7 +136,7 @@ def processes(layout: Layout) -> list[str]:
 
 
 def report(left: Mapping[str, list[Any]], running: list[str], kept: Mapping[str, list[Any]]) -> int:
-    """Prints what is left; 0 when nothing is but what was `kept`: it was there before the stack."""
+    """Prints what is left; returns 0 when only `kept` resources are, which existed before the stack."""
     found = {kind: things for kind, things in left.items() if things}
     for kind in left:
         print(f"  {kind}: {'nothing' if kind not in found else json.dumps(found[kind])}")

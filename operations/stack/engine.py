@@ -54,7 +54,7 @@ class Engine:
         return done
 
     def select(self) -> None:
-        """Makes the stack if there is none. The committed stack file stays as it is."""
+        """Creates the stack if it does not exist. The committed stack file is left unchanged."""
         settings = self.layout.checkout / f"Pulumi.{self.stack}.yaml"
         before = settings.read_bytes()
         try:
@@ -93,7 +93,7 @@ class Engine:
         return shown
 
     def unlock(self) -> bool:
-        """Takes away the lock of an engine that was killed. Raises OperationError while an engine runs in the rehearsal."""
+        """Removes the lock of a killed engine. Raises OperationError while an engine runs in the rehearsal."""
         running = sandbox.processes_named(self.layout, "pulumi")
         if running:
             raise OperationError(
@@ -106,8 +106,8 @@ class Engine:
 
 
 @contextmanager
-def alone(layout: Layout) -> Iterator[None]:
-    """One operation at a time per checkout. Raises OperationError when another runs, and for an interrupt."""
+def exclusive(layout: Layout) -> Iterator[None]:
+    """Allows one operation at a time per checkout. Raises OperationError when another runs, and on an interrupt."""
     layout.make()
     with open(layout.run / "operation.lock", "a+") as handle:
         try:
@@ -124,15 +124,15 @@ def alone(layout: Layout) -> Iterator[None]:
             yield
         except KeyboardInterrupt:
             raise OperationError(
-                "interrupted; what there is stays, and `make up` or `make down` goes on from it"
+                "interrupted; everything created so far stays, and `make up` or `make down` continues from there"
             ) from None
 
 
-def carried_out(operation: Callable[[Layout], int]) -> int:
-    """The exit code of an operation, alone in this checkout; what can be foreseen of its failures is one line."""
+def run_operation(operation: Callable[[Layout], int]) -> int:
+    """Runs an operation exclusively in this checkout and returns its exit code; expected failures are printed as one line."""
     layout = Layout.default()
     try:
-        with alone(layout):
+        with exclusive(layout):
             return operation(layout)
     except (OperationError, *KNOWN_ERRORS) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,4 +1,5 @@
-"""What was in Google's project before the stack: a network or a cluster that somebody else keeps. `make down` leaves it."""
+"""Records the resources that existed in the Google project before the stack, such as someone else's network or cluster. `make
+down` leaves them alone."""
 
 from __future__ import annotations
 
@@ -11,30 +12,32 @@ from rehearsal import lifecycle
 from rehearsal.host.layout import Layout
 
 Things = Mapping[str, list[Any]]
-"""Names by kind, as the rehearsal lists what is there."""
+"""Names by kind, as the rehearsal lists its resources."""
 
 
 def present(layout: Layout) -> dict[str, list[Any]]:
-    """Everything that is there now."""
+    """All resources that exist now."""
     found: dict[str, list[Any]] = lifecycle.google(layout, "GET", "/_rehearsal/leftovers")
     return found
 
 
 def remember(layout: Layout) -> None:
-    """Notes what is there. To be called before the first resource of a stack is made."""
-    _note(layout).write_text(json.dumps(present(layout)))
+    """Records the existing resources. Call it before the first resource of a stack is created."""
+    _record(layout).write_text(json.dumps(present(layout)))
 
 
 def remembered(layout: Layout) -> dict[str, list[Any]]:
-    """What was noted; nothing when no stack was made."""
-    noted: dict[str, list[Any]] = json.loads(_note(layout).read_text()) if _note(layout).exists() else {}
+    """The recorded resources; none if no stack was created."""
+    noted: dict[str, list[Any]] = json.loads(_record(layout).read_text()) if _record(layout).exists() else {}
     return noted
 
 
-def _note(layout: Layout) -> Path:
-    return layout.run / "given.json"
+def _record(layout: Layout) -> Path:
+    return layout.run / "preexisting.json"
 
 
-def beyond(things: Things, given: Things) -> dict[str, list[Any]]:
-    """What is among `things` and was not given."""
-    return {kind: [thing for thing in listed if thing not in given.get(kind, [])] for kind, listed in things.items()}
+def beyond(things: Things, preexisting: Things) -> dict[str, list[Any]]:
+    """The `things` that did not exist before."""
+    return {
+        kind: [thing for thing in listed if thing not in preexisting.get(kind, [])] for kind, listed in things.items()
+    }

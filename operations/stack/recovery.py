@@ -1,13 +1,13 @@
-"""Picks up what a run that did not end well left: the stack's lock, and resources that exist and that the state does not have.
+"""Recovers from an interrupted run: removes the stack's lock and adopts resources that exist but are missing from the state.
 
-The engine notes each creation before it starts. When it is killed in between, the note stays (`pending_operations`) and nobody
-knows whether the object exists. When the provider dies instead, the engine takes the lost answer for a creation that did not
-happen and drops the note: every later `up` would fail, as what it creates is there already. So after such a run the next
-preview is asked what it would create at Google. Each of either sort is looked up where it would be: one that exists goes into
-the state by its id, and a refresh reads what it is; one that does not is forgotten.
+The engine records each creation before it starts. If it is killed in between, the record stays (`pending_operations`), and the
+object may or may not exist. If the provider dies instead, the engine treats the missing response as a failed creation and drops
+the record: every later `up` would fail with "already exists". So after such a run a preview lists what would be created at
+Google. Each candidate of either sort is looked up: one that exists is added to the state by its id, and a refresh reads its
+properties; one that does not is dropped.
 
-On a real project, without `make up`, the same is done by hand. For a killed engine `pulumi refresh` asks for each note whether
-the object exists, and takes its id. For an object of a provider that died (`... already exists` in the next `pulumi up`):
+On a real project, without `make up`, do the same by hand. After a killed engine, `pulumi refresh` asks about each record whether
+the object exists, and for its id. For an object of a provider that died (`... already exists` in the next `pulumi up`):
 
     pulumi import gcp:container/nodePool:NodePool nodepool1-pool projects/P/locations/L/clusters/C/nodePools/nodepool1 \
       --parent pool=URN_OF_ITS_COMPONENT --provider google=URN_OF_THE_PROVIDER --protect=false
@@ -25,13 +25,15 @@ from typing import Any
 from operations.kubernetes import CLUSTER, Cluster
 from operations.stack import preexisting
 from operations.stack.engine import Engine, OperationError
+from policies.steps import name_of, steps_of
+from policies.values import UNKNOWN
 from rehearsal.lifecycle import RehearsalError, google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")
 DELETE_UNREACHABLE = {"PULUMI_K8S_DELETE_UNREACHABLE": "true"}
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""What stands in a preview for a value that is not known yet (Pulumi's sdk/go/common/resource/plugin/rpc.go)."""
+API_NEVER_ENABLED = "has not been used in project"
+"""In Google's 403 for an API that is not enabled."""
 
 _GOOGLE_IDS: dict[str, str] = {
     "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
@@ -43,19 +45,19 @@ _GOOGLE_IDS: dict[str, str] = {
     "gcp:compute/firewall:Firewall": "projects/{project}/global/firewalls/{name}",
     "gcp:serviceaccount/account:Account": "projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com",
 }
-"""Import ids, as each resource's page in the provider's registry gives them. Enabled services and IAM members are not here:
-creating one that exists is no error."""
+"""Import ids, from each resource's page in the provider's registry. Enabled services and IAM members are left out: creating one
+that exists is not an error."""
 REMOVES_POOL = "removeDefaultNodePool"
-"""What the provider does when a cluster is there already, by the property that asks for it. Left out of the state of one that
-was taken over, it differs, and the next `up` does it. (The provider leaves it out of one whose creation was cancelled.)"""
+"""The property that makes the provider remove the default pool of a finished cluster. The state of an adopted cluster omits it,
+so it shows as a difference and the next `up` removes the pool. (The provider omits it after a cancelled creation too.)"""
 
 
 def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Leaves the stack ready for the next `up` or `destroy`, and gives the resources of its state. Changes nothing after a run
-    that ended well."""
+    """Makes the stack ready for the next `up` or `destroy`, and returns the resources of its state. Changes nothing after a
+    successful run."""
     killed = engine.unlock()
     if killed:
-        say("  the last engine was killed: its lock is taken away")
+        say("  the last engine was killed: its lock is removed")
     state = engine.export()
     deployment = state.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
@@ -77,43 +79,41 @@ def recover(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
 def noted_and_there(
     engine: Engine, pending: Sequence[dict[str, Any]], say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Of the creations that were never recorded to have ended, the resources that exist."""
+    """The resources that exist among the creations without a recorded end."""
     found = existing(engine, [operation["resource"] for operation in pending if operation.get("type") == "creating"])
     if pending:
-        say(
-            f"  it left {len(pending)} operations without an end: {len(found)} of their resources exist and are taken over"
-        )
+        say(f"  it left {len(pending)} unfinished operations: {len(found)} of their resources exist and are adopted")
     return found
 
 
 def made_and_lost(engine: Engine, known: Sequence[dict[str, Any]], say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """What exists at Google, was made by the program and is not among the `known`."""
+    """Resources that the program created at Google and that are missing from the `known` ones."""
     lost = existing(engine, wanted_at_google(engine, say))
     urns, foreign = {resource["urn"] for resource in known}, googles_own([*known, *lost])
     lost = [resource for resource in lost if resource["urn"] not in urns and resource["id"] not in foreign]
     if lost:
-        names = ", ".join(resource["urn"].rsplit("::", 1)[-1] for resource in lost)
-        say(f"  made by a run that never learned of it, and taken over: {names}")
+        names = ", ".join(name_of(resource["urn"]) for resource in lost)
+        say(f"  created by an interrupted run, now adopted: {names}")
     return lost
 
 
 def without_lost_cluster(
     engine: Engine, resources: list[dict[str, Any]], say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Forgets what was in a cluster that somebody has deleted at Google; gives the resources that are left.
+    """Drops the objects in a cluster that was deleted at Google from the state; returns the remaining resources.
 
-    Kubernetes' provider does not take a cluster that does not answer for one that is gone, unless it is told to: it is by
-    the variable that its own error names, so that a user of a real project reads it there.
+    The Kubernetes provider treats an unreachable cluster as deleted only when the variable is set that its own error message
+    names, so a user with a real project finds it there.
     """
     if not _cluster_is_lost(engine, resources):
         return resources
-    say("  somebody has deleted the cluster: what was in it is forgotten with it")
+    say("  the cluster was deleted outside the stack: its objects are dropped from the state")
     _refresh(engine, DELETE_UNREACHABLE)
     return engine.resources()
 
 
 def _cluster_is_lost(engine: Engine, resources: Sequence[dict[str, Any]]) -> bool:
-    """Whether the state has things in a cluster, and no cluster that exists: a refresh that failed has forgotten it already."""
+    """Whether the state has objects in a cluster but no existing cluster. A failed refresh may have dropped the cluster itself."""
     inside = any(resource["type"].startswith("kubernetes:") for resource in resources)
     clusters = [resource for resource in resources if resource["type"] == CLUSTER]
     return inside and not any(exists(engine, resource, resource["id"]) for resource in clusters)
@@ -124,62 +124,70 @@ def _refresh(engine: Engine, extra: Mapping[str, str] | None = None) -> None:
 
 
 def existing(engine: Engine, creating: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of resources that were to be created, those that exist, as the state is to have them. What was at Google before the stack
-    is somebody else's: a stack that wants its name has to fail."""
+    """The resources among those to be created that exist, as entries for the state. Anything at Google before the stack belongs
+    to someone else: a stack that wants its name must fail."""
     before = {str(thing) for things in preexisting.remembered(engine.layout).values() for thing in things}
     ids = [(resource, resource_id(resource)) for resource in creating]
     return [
         adopted(resource, id_)
         for resource, id_ in ids
-        if id_ is not None and _listed(id_) not in before and exists(engine, resource, id_)
+        if id_ is not None and _listed(id_) not in before and _was_created(engine, resource, id_)
     ]
 
 
+def _was_created(engine: Engine, resource: dict[str, Any], id_: str) -> bool:
+    """Like `exists`, but nothing can have been created through an API that was never enabled."""
+    try:
+        return exists(engine, resource, id_)
+    except RehearsalError as error:
+        if ": 403 " in str(error) and API_NEVER_ENABLED in str(error):
+            return False
+        raise
+
+
 def _listed(id_: str) -> str:
-    """An id as the rehearsal lists what is there: a path, and of an account its address."""
+    """An id as the rehearsal lists it: a path, or an account's address."""
     return id_.rsplit("/serviceAccounts/", 1)[-1]
 
 
 def adopted(resource: dict[str, Any], id_: str) -> dict[str, Any]:
-    """A resource as the state has it, from the note of its creation; the refresh that follows reads what it really is."""
+    """An entry for the state from the record of a creation. The refresh that follows reads the real properties."""
     outputs = {name: value for name, value in resource.get("inputs", {}).items() if name != REMOVES_POOL}
     return {**resource, "id": id_, "custom": True, "outputs": outputs}
 
 
 def googles_own(resources: Iterable[dict[str, Any]]) -> set[str]:
-    """The ids of the pools that Google made with a cluster and that its provider has not come to remove yet: a pool of the
-    program's own of that name is another one, still to be made."""
+    """The ids of default pools that Google created with a cluster and the provider has not removed yet. A pool of that name in the
+    program is a different one, still to be created."""
     clusters = [resource for resource in resources if resource["type"] == CLUSTER]
     undone = [c for c in clusters if c["inputs"].get(REMOVES_POOL) and not c["outputs"].get(REMOVES_POOL)]
     return {f"{cluster['id']}/nodePools/default-pool" for cluster in undone}
 
 
 def wanted_at_google(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """What the next `up` would create at Google, in its order, without what is not known before it.
+    """What the next `up` would create at Google, in order, without inputs that are still unknown.
 
-    A preview that fails counts as far as it came: what can fail in it is what is asked of the cluster, whose controllers may not
-    be ready yet, and the queues and jobs come after all that is made at Google.
+    A failed preview counts as far as it got: only requests to the cluster can fail in it, because its controllers may not be
+    ready, and queues and jobs come after everything at Google.
     """
     previewed = engine.run("preview", "--json", quiet=True, check=False)
     try:
-        steps = json.loads(previewed.stdout)["steps"]
-    except (ValueError, KeyError):
+        steps = steps_of(json.loads(previewed.stdout))
+    except ValueError:
         say(
-            f"  what Google has of a lost creation is not looked for: no preview can be made: {previewed.stderr.strip()}"
+            f"  not looking for resources of an interrupted run, because the preview failed: {previewed.stderr.strip()}"
         )
         return []
-    created = [
-        step["newState"] for step in steps if step["op"] == "create" and step["newState"]["type"].startswith("gcp:")
-    ]
-    return [{**resource, "inputs": _known(resource["inputs"])} for resource in created]
+    created = [step for step in steps if step.operation == "create" and step.kind.startswith("gcp:")]
+    return [{**step.state, "inputs": _known(step.inputs)} for step in created]
 
 
-def _known(inputs: dict[str, Any]) -> dict[str, Any]:
+def _known(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in inputs.items() if UNKNOWN not in json.dumps(value)}
 
 
 def settle(engine: Engine) -> None:
-    """Waits until Google has finished what the killed engine had asked for: only then can be seen what there is.
+    """Waits until Google has finished the killed engine's operations: only then is the list of resources final.
 
     Raises OperationError after SETTLE_TIMEOUT_S.
     """
@@ -197,12 +205,12 @@ def settle(engine: Engine) -> None:
 
 
 def _moves(thing: dict[str, Any]) -> bool:
-    """Whether an operation on a thing still runs: GKE's say it by their status, those of Compute Engine are marked."""
+    """Whether an operation on a resource still runs: GKE shows it in the status, Compute Engine's are marked."""
     return thing.get("status") in MOVING or bool(thing.get("_busy"))
 
 
 def resource_id(resource: dict[str, Any]) -> str | None:
-    """The id that a resource's provider gives it, from its inputs; None for kinds that are simply created again."""
+    """The id that the provider gives a resource, from its inputs; None for kinds that are simply created again."""
     inputs, kind = resource.get("inputs", {}), resource["type"]
     if kind.startswith("kubernetes:") and kind != "kubernetes:helm.sh/v3:Release" and "metadata" in inputs:
         metadata = inputs["metadata"]
@@ -217,7 +225,7 @@ def resource_id(resource: dict[str, Any]) -> str | None:
 
 
 def exists(engine: Engine, resource: dict[str, Any], id_: str) -> bool:
-    """Whether the object is there, asked of the API that would have made it."""
+    """Whether the object exists, according to the API that would have created it."""
     if resource["type"].startswith("gcp:"):
         return _google_has(engine, resource["type"], id_)
     return _cluster_has(engine, resource["inputs"])

@@ -1,7 +1,7 @@
 """The feature gates of the pinned Kueue (`versions.KUEUE_VERSION`). A manager that is given another one does not start.
 
-All of them are in pkg/features/kube_features.go of Kueue's module (`defaultVersionedFeatureGates`, the last entry of each). Newer
-versions are a change of this file: `tests/settings/catalogue/test_kueue_gates.py` compares it with the module where that is in Go's cache.
+All of them are in pkg/features/kube_features.go of Kueue's module (`defaultVersionedFeatureGates`, the last entry of each). `make bump`
+writes the lists; `tests/settings/catalogue/test_kueue_gates.py` compares them with the module where that is in Go's cache.
 """
 
 GATES_OF = "0.19.1"

@@ -1,4 +1,7 @@
-"""Every pinned version, once. A newer version is a change of this file and of nothing else."""
+"""Every pinned version, once.
+
+`make bump KUEUE=0.19.2` moves a controller (KUEUE, JOBSET, KUBERAY) together with everything that follows from its version.
+"""
 
 GKE_VERSION = "1.34"
 """Default control-plane version. An alias: GKE takes its newest 1.34 patch, because a full patch version stops

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from components.slice_pool import LANES
+from settings.catalogue import versions
 from tests.support.platforms import BOTH, TUTORIAL, both, with_slice
 
 pytestmark = pytest.mark.unit
@@ -169,10 +170,14 @@ def test_a_given_network_is_used_and_not_made(recorded) -> None:
 
 def test_releases_have_the_fixed_names_pinned_versions_and_released_images(tutorial) -> None:
     kueue, jobset = tutorial.named("kueue-release").inputs, tutorial.named("jobset-release").inputs
-    assert (kueue["name"], kueue["namespace"], kueue["version"]) == ("kueue", "kueue-system", "0.19.1")
-    assert (jobset["name"], jobset["namespace"], jobset["version"]) == ("jobset", "jobset-system", "0.12.0")
+    assert (kueue["name"], kueue["namespace"], kueue["version"]) == ("kueue", "kueue-system", versions.KUEUE_VERSION)
+    assert (jobset["name"], jobset["namespace"], jobset["version"]) == (
+        "jobset",
+        "jobset-system",
+        versions.JOBSET_VERSION,
+    )
     assert kueue["values"]["controllerManager"]["manager"]["image"]["repository"] == "registry.k8s.io/kueue/kueue"
-    assert jobset["values"]["image"]["tag"] == "v0.12.0"
+    assert jobset["values"]["image"]["tag"] == f"v{versions.JOBSET_VERSION}"
     text = kueue["values"]["managerConfig"]["controllerManagerConfigYaml"]
     assert yaml.safe_load(text)["waitForPodsReady"]["timeout"] == "30m"
 
@@ -342,7 +347,7 @@ def test_the_ray_operator_is_an_addon_or_a_release_or_not_there(recorded, both_t
     off = {"rayOperatorConfigs": [{"enabled": False}]}
     assert helm.of_type(CLUSTER)[0].inputs["addonsConfig"] == off
     release = helm.named("kuberay-operator-release")
-    assert (release.inputs["chart"], release.inputs["version"]) == ("kuberay-operator", "1.6.1")
+    assert (release.inputs["chart"], release.inputs["version"]) == ("kuberay-operator", versions.KUBERAY_VERSION)
     assert release.inputs["repositoryOpts"] == {"repo": "https://ray-project.github.io/kuberay-helm"}
     assert helm.needs(helm.named("kueue-release"), release)
     assert tutorial.of_type(CLUSTER)[0].inputs["addonsConfig"] == off

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operations.preview.comment import LONGEST, comment
-from operations.preview.comparison import Change, Comparison
+from operations.preview.comparison import Comparison, ResourceChange
 from policies.check import Report, Violation
 
 pytestmark = pytest.mark.golden
@@ -85,10 +85,10 @@ def test_everything_at_once(golden: Any) -> None:
 
 def test_another_revision_is_compared_with(golden: Any) -> None:
     found = (
-        Change("replace", POOL, "pool-1-pool", ("nodeConfig.machineType",)),
-        Change("delete", QUEUE, "queue-evaluation"),
-        Change("create", POOL, "pool-4-pool"),
-        Change("update", QUEUE, "queue-training", ("spec",)),
+        ResourceChange("replace", POOL, "pool-1-pool", ("nodeConfig.machineType",)),
+        ResourceChange("delete", QUEUE, "queue-evaluation"),
+        ResourceChange("create", POOL, "pool-4-pool"),
+        ResourceChange("update", QUEUE, "queue-training", ("spec",)),
     )
     cost = ["                          chips  hosts", "at minimum, a day      48 -> 64  12 -> 16"]
     created = preview(step("create", POOL, "pool-1-pool"), step("create", QUEUE, "queue-training"))

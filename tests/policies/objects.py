@@ -7,6 +7,7 @@ from typing import Any
 
 from policies.model import Resource
 from policies.values import UNKNOWN
+from settings.catalogue.versions import KUEUE_VERSION
 
 __all__ = [
     "UNKNOWN",
@@ -86,8 +87,8 @@ def deployment() -> Resource:
 def release() -> Resource:
     properties = {
         "chart": "oci://registry.k8s.io/kueue/charts/kueue",
-        "version": "0.19.1",
-        "values": {"manager": {"image": {"repository": "registry.k8s.io/kueue/kueue", "tag": "v0.19.1"}}},
+        "version": KUEUE_VERSION,
+        "values": {"manager": {"image": {"repository": "registry.k8s.io/kueue/kueue", "tag": f"v{KUEUE_VERSION}"}}},
     }
     return Resource("kubernetes:helm.sh/v3:Release", "kueue", properties, "urn:pulumi:prod::p::r::kueue")
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from operations.preview.comparison import Change, Comparison
+from operations.preview.comparison import Comparison, ResourceChange
 from operations.preview.report import change_lines, comparison_lines, cost_lines, report
+from policies.steps import steps_of
 from settings.plan.cost import cost_of
 from tests.support.platforms import TUTORIAL, plan_with
 
@@ -34,7 +35,7 @@ def test_changes_are_counted_by_what_google_and_the_cluster_get() -> None:
         ),
         {"op": "delete", "urn": "urn:pulumi:a::p::gcp:compute/network:Network::old"},
     ]
-    lines = [" ".join(line.split()) for line in change_lines(steps)]
+    lines = [" ".join(line.split()) for line in change_lines(steps_of({"steps": steps}))]
     assert lines == [
         "create: 5 resources",
         "5 gcp:container/nodePool:NodePool a, b, c, d, ...",
@@ -51,10 +52,10 @@ def test_the_report_says_what_it_starts_from() -> None:
 
 def test_what_is_destroyed_stands_first() -> None:
     found = (
-        Change("replace", POOL, "other", ("nodeConfig.machineType",)),
-        Change("delete", POOL, "goes"),
-        Change("create", POOL, "comes"),
-        Change("update", POOL, "grows", ("nodeCount",)),
+        ResourceChange("replace", POOL, "other", ("nodeConfig.machineType",)),
+        ResourceChange("delete", POOL, "goes"),
+        ResourceChange("create", POOL, "comes"),
+        ResourceChange("update", POOL, "grows", ("nodeCount",)),
     )
     assert words(comparison_lines(Comparison("main", found))) == [
         "replace gcp:container/nodePool:NodePool other: nodeConfig.machineType",

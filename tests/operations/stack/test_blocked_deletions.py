@@ -3,7 +3,7 @@
 import pytest
 from kubernetes.client import ApiException
 
-from operations.stack.blocked_deletions import explained, held
+from operations.stack.blocked_deletions import blocked_deletions, explained
 
 pytestmark = pytest.mark.unit
 
@@ -67,5 +67,5 @@ class Api:
 
 
 def test_a_group_that_does_not_answer_hides_no_other():
-    found = held(Api(**{"/api/v1/pods": [thing("", "pod", deleting=True)]}))
+    found = blocked_deletions(Api(**{"/api/v1/pods": [thing("", "pod", deleting=True)]}))
     assert found == [f"Pod default/pod since {SINCE}: its node"]

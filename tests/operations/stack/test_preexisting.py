@@ -9,12 +9,12 @@ from operations.stack.preexisting import beyond
 
 pytestmark = pytest.mark.unit
 
-GIVEN = {"networks": ["theirs"], "clusters": []}
+PREEXISTING = {"networks": ["theirs"], "clusters": []}
 FOUND = {"networks": ["theirs", "ours"], "clusters": ["c"], "routers": []}
 
 
-def test_what_was_given_is_not_left() -> None:
-    assert beyond(FOUND, GIVEN) == {"networks": ["ours"], "clusters": ["c"], "routers": []}
+def test_preexisting_resources_are_not_leftovers() -> None:
+    assert beyond(FOUND, PREEXISTING) == {"networks": ["ours"], "clusters": ["c"], "routers": []}
     assert beyond(FOUND, {}) == FOUND
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from operations.stack import recovery
 from operations.stack.engine import Engine
-from operations.stack.recovery import UNKNOWN, adopted, googles_own, made_and_lost, resource_id, wanted_at_google
+from operations.stack.recovery import adopted, googles_own, made_and_lost, resource_id, wanted_at_google
+from policies.values import UNKNOWN
 from rehearsal.host.layout import Layout
+from rehearsal.lifecycle import RehearsalError
 
 pytestmark = pytest.mark.unit
 
@@ -58,7 +60,7 @@ def test_only_what_google_would_be_asked_to_make_is_looked_for(tmp_path: Any) ->
     assert [resource["inputs"] for resource in found] == [{"name": "n", "project": "p"}, {"name": "r"}]
 
 
-def test_what_was_there_before_the_stack_is_not_taken_over(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_existed_before_the_stack_is_not_adopted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network and an account of somebody else's have the names that the program wants: it must fail, not own them."""
     network, account = "projects/p/global/networks/theirs", "theirs@p.iam.gserviceaccount.com"
     steps = [
@@ -68,12 +70,14 @@ def test_what_was_there_before_the_stack_is_not_taken_over(tmp_path: Any, monkey
     ]
     engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
     engine.layout.make()
-    (engine.layout.run / "given.json").write_text(json.dumps({"networks": [network], "service-accounts": [account]}))
+    (engine.layout.run / "preexisting.json").write_text(
+        json.dumps({"networks": [network], "service-accounts": [account]})
+    )
     monkeypatch.setattr(recovery, "exists", lambda *_: True)
     assert [r["id"] for r in made_and_lost(engine, [], lambda _: None)] == ["projects/p/global/networks/ours"]
 
 
-def test_what_the_state_has_is_not_taken_over_twice(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_state_has_is_not_adopted_twice(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [step("create", "gcp:compute/network:Network", name="n", project="p")]
     engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
     monkeypatch.setattr(recovery, "exists", lambda *_: True)
@@ -81,14 +85,14 @@ def test_what_the_state_has_is_not_taken_over_twice(tmp_path: Any, monkeypatch: 
     assert made_and_lost(engine, [lost], lambda _: None) == []
 
 
-def test_without_a_preview_nothing_is_taken_over_and_that_is_said(tmp_path: Any) -> None:
+def test_without_a_preview_nothing_is_adopted_and_that_is_reported(tmp_path: Any) -> None:
     said: list[str] = []
     engine = engine_that_says(tmp_path, CompletedProcess([], 255, "", "error: the file is at fault\n"))
     assert wanted_at_google(engine, said.append) == []
     assert "the file is at fault" in said[0]
 
 
-def test_a_cluster_that_is_taken_over_has_its_default_pool_still_to_be_removed() -> None:
+def test_an_adopted_cluster_still_has_its_default_pool_to_be_removed() -> None:
     taken = adopted(CLUSTER, PATH)
     assert taken["id"] == PATH and taken["inputs"]["removeDefaultNodePool"] is True
     assert "removeDefaultNodePool" not in taken["outputs"]
@@ -113,3 +117,41 @@ def test_googles_default_pool_is_not_taken_for_the_programs_own() -> None:
 def test_ids_are_the_providers(kind: str, inputs: dict[str, Any], wanted: str | None) -> None:
     """None where a part of it is not known, and where making it again is no error."""
     assert resource_id({"type": kind, "inputs": inputs}) == wanted
+
+
+def google_that_refuses(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    def google(_layout: Layout, method: str, path: str) -> Any:
+        raise RehearsalError(f"{method} {path}: {answer}")
+
+    monkeypatch.setattr(recovery, "google", google)
+
+
+DISABLED = "403 Kubernetes Engine API has not been used in project 1 before or it is disabled."
+
+
+def test_a_run_that_stopped_before_any_api_was_enabled_has_created_nothing(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [step("create", CLUSTER["type"], **CLUSTER["inputs"])]
+    engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
+    google_that_refuses(monkeypatch, DISABLED)
+    assert made_and_lost(engine, [], lambda _: None) == []
+
+
+def test_any_other_refusal_stops_the_recovery(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [step("create", CLUSTER["type"], **CLUSTER["inputs"])]
+    engine = engine_that_says(tmp_path, CompletedProcess([], 0, json.dumps({"steps": steps}), ""))
+    google_that_refuses(monkeypatch, "403 permission denied")
+    with pytest.raises(RehearsalError, match="permission denied"):
+        made_and_lost(engine, [], lambda _: None)
+
+
+def test_a_cluster_in_the_state_is_not_lost_because_its_api_is_disabled(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its objects would be dropped from the state."""
+    google_that_refuses(monkeypatch, DISABLED)
+    engine = Engine(Layout(tmp_path / ".rehearsal", tmp_path))
+    known = [{**CLUSTER, "id": PATH}, {"type": "kubernetes:core/v1:ConfigMap"}]
+    with pytest.raises(RehearsalError, match="has not been used"):
+        recovery.without_lost_cluster(engine, known, lambda _: None)

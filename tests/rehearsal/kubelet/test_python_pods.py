@@ -13,6 +13,7 @@ from rehearsal.control_plane.images import PODS, default_table, pods_are_real
 from rehearsal.host import python_images
 from rehearsal.host.layout import Layout
 from rehearsal.kubelet import table, tpu
+from settings.catalogue.versions import JOBSET_IMAGE, JOBSET_VERSION
 from tests.rehearsal.kubelet import pods
 
 pytestmark = pytest.mark.unit
@@ -41,7 +42,7 @@ def test_simulated_pods_have_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PODS, "simulated")
     rows = table.parse(default_table(LAYOUT))
     assert table.image_for("python:3.12.12", rows) is None
-    assert table.image_for("registry.k8s.io/jobset/jobset:v0.12.0", rows) is not None
+    assert table.image_for(f"{JOBSET_IMAGE}:v{JOBSET_VERSION}", rows) is not None
 
 
 @pytest.mark.parametrize(("memory", "real"), [(images.LEAST_REAL_MIB, True), (images.LEAST_REAL_MIB - 1, False)])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 
 from components.manifests.helm_values import WITHOUT_PODS_READY
+from operations.bump import gates_in
 from settings.catalogue.kueue_gates import ALL_OF_A_KIND, FREE, GATES_OF, LOCKED
 from settings.catalogue.versions import KUEUE_VERSION
 from settings.schema.stack import ELASTIC_JOBS
@@ -30,13 +30,6 @@ def test_each_gate_is_listed_once_and_ours_can_be_switched() -> None:
 
 @pytest.mark.skipif(not SOURCE.exists(), reason="Kueue's module is not in Go's cache")
 def test_the_list_is_what_kueues_source_says() -> None:
-    source = SOURCE.read_text()
-    names = dict(re.findall(r'^\s*(\w+)\s+featuregate\.Feature = "(\w+)"', source, re.M))
-    table = source.split("defaultVersionedFeatureGates = map[", 1)[1].split("\n}\n", 1)[0]
-    last = {
-        names[name]: [line for line in specs.splitlines() if "Version:" in line][-1]
-        for name, specs in re.findall(r"^\t(\w+): \{\n(.*?)^\t\},", table, re.M | re.S)
-    }
-    locked = {name: " Default: true" in line for name, line in last.items() if "LockToDefault: true" in line}
+    free, locked = gates_in(SOURCE.read_text())
     assert locked == LOCKED
-    assert set(last) - set(locked) == set(FREE)
+    assert set(free) == set(FREE)

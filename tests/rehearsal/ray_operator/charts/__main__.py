@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as k8s
 import yaml
+
+# The engine starts this program in its own folder.
+sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+
+from settings.catalogue.versions import KUEUE_VERSION
 
 CONFIGURATION = {
     "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -17,7 +24,7 @@ CONFIGURATION = {
     "leaderElection": {"leaderElect": False},
     "integrations": {"frameworks": ["batch/job", "ray.io/rayjob"]},
 }
-IMAGE = {"repository": "registry.k8s.io/kueue/kueue", "tag": "v0.19.1", "pullPolicy": "IfNotPresent"}
+IMAGE = {"repository": "registry.k8s.io/kueue/kueue", "tag": f"v{KUEUE_VERSION}", "pullPolicy": "IfNotPresent"}
 GATES = [{"name": "ElasticJobsViaWorkloadSlices", "enabled": True}]
 
 VALUES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workloads.programs.training_runs.job import Ended, Job
+from bench.local_job import Ended, Job
 
 STEPS, EVERY = 160, 20
 TRAINED = ("--config", "tiny", "--steps", str(STEPS), "--checkpoint-every", str(EVERY))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workloads.programs.training_runs.job import Job
+from bench.local_job import Job
 
 pytestmark = pytest.mark.training
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.local_job import HEARTBEAT_S, Ended, Job
 from tests.workloads.programs.training_runs.conftest import EVERY, STEPS, TRAINED
-from tests.workloads.programs.training_runs.job import HEARTBEAT_S, Ended, Job
 
 pytestmark = pytest.mark.training
 

@@ -1,4 +1,4 @@
-"""A job's processes, started as its pods start them: `python -m training` in the folder above it, and the manifest's variables."""
+"""A training job on this machine: its processes, started as its pods start them, with the variables of the manifest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORKLOADS = Path(__file__).resolve().parents[4] / "workloads"
+PROGRAMS = Path(__file__).resolve().parents[1] / "workloads" / "programs"
 PATIENCE_S = 300.0
 """What may take seconds on a free machine: the interpreter, the imports and the compiler."""
 HEARTBEAT_S = 20
@@ -81,7 +81,7 @@ class Job:
             with self._file(number, "out").open("wb") as out, self._file(number, "err").open("wb") as err:
                 command = [sys.executable, "-m", "training", *self._flags]
                 self.processes.append(
-                    subprocess.Popen(command, cwd=WORKLOADS, env=self._pods[number], stdout=out, stderr=err)
+                    subprocess.Popen(command, cwd=PROGRAMS, env=self._pods[number], stdout=out, stderr=err)
                 )
         return self
 
