@@ -62,9 +62,11 @@ preview: venv ## an environment from nothing, offline: make preview ENV=prod [BA
 comment: venv ## in GitHub Actions: post the offline previews (FROM, a folder of their --comment files) on the pull request
 	@$(PY) -m operations.preview.pull_request $(FROM)
 
-lint: venv ## style and types, and the workflows of GitHub Actions
+lint: venv ## style, types, the direction of imports, and the workflows of GitHub Actions
 	@$(PY) -m ruff check .
+	@$(VENV)/bin/lint-imports --no-logo
 	@$(PY) -m mypy
+	@$(VENV)/bin/basedpyright
 	@$(PY) -m rehearsal tools --checkers
 	@.rehearsal/bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
 	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows

@@ -1,5 +1,8 @@
 """A GKE cluster with private nodes: a standard one with its pool for system pods, or one whose nodes are Autopilot's."""
 
+# Groups of inputs are passed on as `**dict[str, object]`, whose values have no types.
+# pyright: reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping

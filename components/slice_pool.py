@@ -137,7 +137,7 @@ def _capacity(pool: PoolPlan) -> dict[str, object]:
         fields["reservation_affinity"] = container.NodePoolNodeConfigReservationAffinityArgs(
             consume_reservation_type="SPECIFIC_RESERVATION",
             key="compute.googleapis.com/reservation-name",
-            values=[pool.reservation],
+            values=[pool.reservation],  # pyright: ignore[reportArgumentType]  (validation: a reservation has a name)
         )
     elif capacity.unreserved or pool.bounds is not None:
         # A pool that grows by itself must not eat what somebody reserved for other work.

@@ -1,6 +1,9 @@
 """Teams as resources: each with a namespace, its members' rights in it and a ceiling; and the fence around all of them.
 Their queues are made with all others (`queues.py`)."""
 
+# Manifests are plain dictionaries, which Pulumi takes at run time and its types do not describe.
+# pyright: reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

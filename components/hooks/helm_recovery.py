@@ -106,7 +106,7 @@ async def patiently(
             await asyncio.to_thread(attempt)
             return
         except (HTTPError, OSError, ApiException) as error:
-            if isinstance(error, ApiException) and int(error.status) < 500:
+            if isinstance(error, ApiException) and int(error.status or 0) < 500:
                 raise GateError(f"{label}: the API server refuses us: {error.reason}") from error
             if clock() + pause > end:
                 raise GateError(f"{label}: the API server did not answer within {timeout:.0f} s: {error}") from error

@@ -1,5 +1,8 @@
 """The few calls that we make to Kubernetes ourselves, through the cluster's own kubeconfig."""
 
+# The kubernetes client has no type hints: what is inferred from its sources is often wrong.
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import json

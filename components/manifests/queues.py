@@ -140,9 +140,10 @@ def _preemption(preemption: PreemptionSection) -> dict[str, Any]:
     }
     borrowing = preemption.borrow_within_cohort
     if borrowing is not None:
-        spec["borrowWithinCohort"] = {"policy": borrowing.policy}
+        within_cohort: dict[str, Any] = {"policy": borrowing.policy}
         if borrowing.max_priority_threshold is not None:
-            spec["borrowWithinCohort"]["maxPriorityThreshold"] = borrowing.max_priority_threshold
+            within_cohort["maxPriorityThreshold"] = borrowing.max_priority_threshold
+        spec["borrowWithinCohort"] = within_cohort
     return spec
 
 

@@ -221,7 +221,7 @@ def test_outputs_say_where_the_checkpoints_are() -> None:
 
 def test_what_the_stack_says_of_the_program_is_what_the_program_says_of_itself() -> None:
     assert set(TRAINING_CONFIGS) == set(CONFIGS)
-    pins = dict(requirement.replace("[tpu]", "").split("==") for requirement in TRAINING_REQUIREMENTS)
+    pins = {name: pin for name, _, pin in (line.replace("[tpu]", "").partition("==") for line in TRAINING_REQUIREMENTS)}
     assert pins == {name: PACKAGES[name] for name in pins}
 
 

@@ -180,7 +180,7 @@ def test_a_pool_without_machines_goes_into_the_state_and_says_why(cluster: Any) 
     requests.put(f"{engine.google}/_rehearsal/faults", json=faults, timeout=10).raise_for_status()
     with pytest.raises(grpc.RpcError) as caught:
         engine.create(POOL, "p", SLICE)
-    packed = dict(caught.value.trailing_metadata())["grpc-status-details-bin"]
+    packed = {entry[0]: entry[1] for entry in caught.value.trailing_metadata()}["grpc-status-details-bin"]
     detail = provider_pb2.ErrorResourceInitFailed()
     status_pb2.Status.FromString(packed).details[0].Unpack(detail)
     assert detail.id.endswith("/nodePools/slice")

@@ -39,7 +39,8 @@ def test_chips_per_host_is_the_digit_before_the_t(machine) -> None:
 
 def test_every_shape_has_whole_hosts_and_single_hosts_have_no_placement() -> None:
     for param in EVERY_SHAPE:
-        shape = param.values[0]
+        (shape,) = param.values
+        assert isinstance(shape, SliceShape)
         assert shape.chips == math.prod(dimensions(shape.topology))
         assert shape.hosts * shape.machine.chips == shape.chips
         assert (shape.hosts == 1) == (shape.topology in shape.machine.single_host)

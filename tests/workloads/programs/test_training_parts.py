@@ -131,7 +131,9 @@ def test_there_is_something_to_learn_and_some_noise() -> None:
 
 
 def test_versions_are_those_of_the_stack() -> None:
-    stack = dict(requirement.replace("[tpu]", "").split("==") for requirement in TRAINING_REQUIREMENTS)
+    stack = {
+        name: pin for name, _, pin in (line.replace("[tpu]", "").partition("==") for line in TRAINING_REQUIREMENTS)
+    }
     assert stack | {"jaxlib": stack["jax"]} == needs.PACKAGES
     assert needs.unmet() == ""
 
