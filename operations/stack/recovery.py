@@ -25,7 +25,8 @@ from typing import Any
 from operations.kubernetes import CLUSTER, Cluster
 from operations.stack import preexisting
 from operations.stack.engine import Engine, OperationError
-from rehearsal.lifecycle import RehearsalError, google
+from rehearsal.errors import RehearsalError
+from rehearsal.lifecycle import google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")

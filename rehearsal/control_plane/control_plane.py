@@ -20,23 +20,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.control_plane import kubeconfig
 from rehearsal.control_plane.dns import write_settings
-from rehearsal.control_plane.images import read_table
 from rehearsal.control_plane.kwok_stages import render
+from rehearsal.errors import ControlPlaneError
 from rehearsal.gke.admission import builtin
 from rehearsal.host import supervisor
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import GOOGLE, MOST_CLUSTERS, ClusterNetwork
 from rehearsal.host.pki import Authority, signing_key
 from rehearsal.host.programs import KUBERNETES_VERSION
+from rehearsal.kubernetes import kubeconfig
+from rehearsal.kubernetes.image_table import read_table
 
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.05
-
-
-class ControlPlaneError(Exception):
-    """A control plane did not come up; the text names the program and its last lines."""
 
 
 @dataclass(frozen=True)

@@ -196,9 +196,9 @@ _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _DELETED, _PHASE = ".metadata.deletionTimestamp", ".status.phase"
 _JOB = ".metadata.ownerReferences.[].kind"
 _SUBMITTER = '.spec.containers[].env[]? | select( .name == "RAY_JOB_SUBMISSION_ID" )'
-"""A pod that submits a Ray job ends with that job (rehearsal.ray)."""
+"""A pod that submits a Ray job ends with that job (rehearsal.gke.ray.simulator)."""
 _RAY_NODE = '.metadata.labels["ray.io/node-type"]'
-"""A head of a Ray cluster is ready when its dashboard answers (rehearsal.ray)."""
+"""A head of a Ray cluster is ready when its dashboard answers (rehearsal.gke.ray.simulator)."""
 
 
 def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:

@@ -24,8 +24,6 @@ import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from rehearsal.control_plane import kubeconfig
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import World
 from rehearsal.gke.ray import objects
 from rehearsal.gke.ray.objects import OPERATOR, WEBHOOK
@@ -33,6 +31,8 @@ from rehearsal.host import supervisor
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import ClusterNetwork
 from rehearsal.host.pki import Authority
+from rehearsal.kubernetes import kubeconfig
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 MANAGER = "gke-addon-manager"
 CREATE_TIMEOUT_S = 90.0

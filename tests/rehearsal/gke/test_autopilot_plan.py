@@ -69,14 +69,14 @@ def test_the_pods_of_a_slice_bring_one_slice_in_a_pool_of_its_own(world: World) 
 
 def test_each_job_with_exclusive_placement_gets_a_slice_of_its_own(world: World) -> None:
     found = plan(world, exclusive("a-0", "a"), exclusive("b-0", "b"), exclusive("c-0", "c"))
-    assert [scale_up.count for growth in found.growths] == [4, 4, 4]
-    assert len({scale_up.pool["name"] for growth in found.growths}) == 3
+    assert [growth.count for growth in found.growths] == [4, 4, 4]
+    assert len({growth.pool["name"] for growth in found.growths}) == 3
 
 
 def test_more_pods_than_a_slice_has_hosts_bring_a_second_slice(world: World) -> None:
     found = plan(world, *(worker(f"w-{n}") for n in range(5)))
-    assert [scale_up.count for growth in found.growths] == [4, 4]
-    assert len({scale_up.pool["name"] for growth in found.growths}) == 2
+    assert [growth.count for growth in found.growths] == [4, 4]
+    assert len({growth.pool["name"] for growth in found.growths}) == 2
 
 
 def test_the_chips_of_a_pod_say_which_machine(world: World) -> None:
