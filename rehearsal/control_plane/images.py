@@ -1,6 +1,6 @@
 """The image table: which container images run which local programs (`images.yaml` in the state folder).
 
-An image that no row matches is played by kwok. A user's own table may replace the one written here: REHEARSAL_IMAGES. Python
+An image that no row matches is simulated by kwok. REHEARSAL_IMAGES names a table that replaces this one. Python
 images have rows where pods are real (REHEARSAL_PODS), which the table states once for each start.
 """
 
@@ -20,7 +20,7 @@ from rehearsal.kubernetes.image_table import duration_ms
 
 PODS = "REHEARSAL_PODS"
 LEAST_REAL_MIB = 8 * 1024
-"""A machine with less memory plays the training pods, unless told otherwise: a slice's processes hold some 700 MiB each."""
+"""With less memory the training pods are simulated by default: each process of a slice takes about 700 MiB."""
 DEFAULT_DURATION = "8s"
 
 
@@ -98,7 +98,7 @@ def _memory_mib() -> int:
 
 
 def _duration() -> str:
-    """How long a played job runs, as its user states it. Raises ValueError."""
+    """How long a simulated job runs (REHEARSAL_JOB_DURATION). Raises ValueError."""
     stated = os.environ.get("REHEARSAL_JOB_DURATION", DEFAULT_DURATION)
     try:
         duration_ms(stated)

@@ -5,7 +5,7 @@ in Autopilot (docs/how-to/tpus-autopilot). Autopilot is node auto-provisioning w
 its pools are called as those of auto-provisioning (`nap-1acv0bno`); a slice of several hosts is a pool of its own there as everywhere.
 Names repeat when a pool has gone, so that a pool that could not be made rests under its name.
 
-Not played: Autopilot's changes of what pods ask for, its moving of pods to fewer nodes, and how it keeps other pods off Spot nodes.
+Not simulated: Autopilot's changes of what pods ask for, its moving of pods to fewer nodes, and how it keeps other pods off Spot nodes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class PodNetworkError(Exception):
 def free_address(cidr: str, taken: Iterable[str]) -> str:
     """The highest address of a node's range that no pod has.
 
-    kwok counts upwards for the pods it plays on the same node, so counting downwards keeps the two apart. Raises PodNetworkError.
+    kwok counts upwards for the pods it simulates on the same node, so counting downwards keeps the two apart. Raises PodNetworkError.
     """
     network = ipaddress.ip_network(cidr)
     used = set(taken)
