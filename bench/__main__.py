@@ -27,9 +27,9 @@ from operations.preview.preview import environments
 from operations.stack.engine import Engine, OperationError
 from operations.stack.up import plan_of
 from rehearsal import lifecycle
-from rehearsal.cli import KNOWN_ERRORS
-from rehearsal.control_plane.images import read_table
+from rehearsal.errors import KNOWN_ERRORS
 from rehearsal.host.layout import CHECKOUT, Layout
+from rehearsal.kubernetes.image_table import read_table
 
 ROUNDS = 5
 PACKAGES = ("pulumi_gcp.compute", "pulumi_gcp.container", "pulumi_kubernetes.core.v1")

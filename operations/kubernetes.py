@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rehearsal.control_plane.kubeapi import KubeApi
+from rehearsal.errors import RehearsalError
 from rehearsal.host.layout import Layout
-from rehearsal.lifecycle import RehearsalError, write_kubeconfig
+from rehearsal.kubernetes.kubeapi import KubeApi
+from rehearsal.lifecycle import write_kubeconfig
 
 CLUSTER = "gcp:container/cluster:Cluster"
 

@@ -9,19 +9,11 @@ import sys
 from pathlib import Path
 
 from rehearsal import lifecycle
-from rehearsal.control_plane.control_plane import ControlPlaneError
+from rehearsal.errors import INTERRUPTED, KNOWN_ERRORS, RehearsalError
 from rehearsal.host import sandbox
 from rehearsal.host.layout import Layout
 from rehearsal.host.programs import CHECKERS, PROGRAMS, SHIPPED
-from rehearsal.host.sandbox import SandboxError
-from rehearsal.host.supervisor import SupervisorError
-from rehearsal.host.toolchain import Toolchain, ToolError
-from rehearsal.lifecycle import RehearsalError
-
-KNOWN_ERRORS = (RehearsalError, SandboxError, SupervisorError, ToolError, ControlPlaneError)
-
-INTERRUPTED = 130
-"""What a shell reports for a command that was interrupted."""
+from rehearsal.host.toolchain import Toolchain
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -21,12 +21,11 @@ import yaml
 from rehearsal.control_plane.control_plane import token
 from rehearsal.control_plane.images import pods_are_real, write_table
 from rehearsal.environment import PROVIDER_PORT, gcloud, inside, real_google_plugin
+from rehearsal.errors import RehearsalError
 from rehearsal.host import python_images, sandbox, supervisor
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import GOOGLE, GOOGLE_PORT
-from rehearsal.host.ports import RehearsalError as RehearsalError
-from rehearsal.host.ports import choose_ports as choose_ports
-from rehearsal.host.ports import forwarded, forwarder, gateway_socket, start_forwarder
+from rehearsal.host.ports import choose_ports, forwarded, forwarder, gateway_socket, start_forwarder
 from rehearsal.host.pulumi_install import user_plugins
 from rehearsal.host.toolchain import Toolchain
 

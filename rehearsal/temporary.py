@@ -17,7 +17,7 @@ from rehearsal.host.layout import Layout
 
 
 @contextmanager
-def aside(shared: Layout) -> Iterator[Layout]:
+def temporary_rehearsal(shared: Layout) -> Iterator[Layout]:
     """The layout of a rehearsal that runs; Google's APIs are still starting (`lifecycle.await_google`). The programs of
     `shared` must be there (`Toolchain.ensure`)."""
     # Not below the checkout: a longer path may exceed the limit of a Unix socket's address.

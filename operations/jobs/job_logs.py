@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rehearsal.control_plane.kubeapi import KubeApi
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 COUNT = re.compile(r"Global device count: (\d+)")
 REPEATED = re.compile(r"\[repeated (\d+)x across cluster\]")

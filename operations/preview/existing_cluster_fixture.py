@@ -7,8 +7,9 @@ import time
 from typing import Any
 
 from operations.stack.engine import OperationError
+from rehearsal.errors import RehearsalError
 from rehearsal.host.layout import Layout
-from rehearsal.lifecycle import RehearsalError, google
+from rehearsal.lifecycle import google
 from settings.plan.plan import Plan
 from settings.plan.queues import DEFAULT_POOL
 from settings.schema.field_types import region_of

@@ -32,10 +32,10 @@ from operations.stack.up import plan_of
 from policies import check
 from policies.steps import steps_of
 from rehearsal import lifecycle
-from rehearsal.cli import INTERRUPTED, KNOWN_ERRORS
+from rehearsal.errors import INTERRUPTED, KNOWN_ERRORS
 from rehearsal.host.layout import Layout
 from rehearsal.host.toolchain import Toolchain
-from rehearsal.temporary import aside
+from rehearsal.temporary import temporary_rehearsal
 from settings.plan.cost import Cost, cost_of
 from settings.plan.plan import Plan
 
@@ -163,7 +163,7 @@ def preview(layout: Layout, environment: str) -> Shown:
 def previews(layout: Layout, environment: str, sources: Sequence[Path], plan: Plan) -> list[Shown | OperationError]:
     """Previews of several revisions of the program with their stack files, side by side: each takes little more than one core.
     The rehearsal, one for all, stays this one. The cluster that the `plan` may move into is there."""
-    with aside(layout) as rehearsal, ThreadPoolExecutor(len(sources)) as threads:
+    with temporary_rehearsal(layout) as rehearsal, ThreadPoolExecutor(len(sources)) as threads:
         if plan.settings.cluster.existing:
             lifecycle.await_google(rehearsal)
             make_existing(rehearsal, plan)

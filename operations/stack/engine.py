@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rehearsal import lifecycle
-from rehearsal.cli import KNOWN_ERRORS
+from rehearsal.errors import KNOWN_ERRORS
 from rehearsal.host import sandbox
 from rehearsal.host.layout import Layout
 

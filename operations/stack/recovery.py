@@ -27,7 +27,8 @@ from operations.stack import preexisting
 from operations.stack.engine import Engine, OperationError
 from policies.steps import name_of, steps_of
 from policies.values import UNKNOWN
-from rehearsal.lifecycle import RehearsalError, google
+from rehearsal.errors import RehearsalError
+from rehearsal.lifecycle import google
 
 SETTLE_TIMEOUT_S = 300.0
 MOVING = ("PROVISIONING", "RECONCILING", "STOPPING")

@@ -22,6 +22,7 @@ from operations.stack.engine import Engine, OperationError, run_operation
 from operations.stack.recovery import recover
 from rehearsal import lifecycle
 from rehearsal.host.layout import Layout
+from rehearsal.host.ports import choose_ports
 from rehearsal.host.toolchain import Toolchain
 from settings.plan.plan import Plan, plan_from
 from settings.validation.problem import ConfigurationError
@@ -43,7 +44,7 @@ def main() -> int:
 
 def run(layout: Layout, kubectl_port: int | None) -> int:
     engine = Engine(layout)
-    lifecycle.choose_ports(layout, kubectl_port)
+    choose_ports(layout, kubectl_port)
     plan_of(layout, engine.stack, charts=False)
     print("1/4  tools and rehearsal", flush=True)
     Toolchain(layout).ensure()

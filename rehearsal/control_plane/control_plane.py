@@ -20,23 +20,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.control_plane import kubeconfig
 from rehearsal.control_plane.dns import write_settings
-from rehearsal.control_plane.images import read_table
 from rehearsal.control_plane.kwok_stages import render
+from rehearsal.errors import ControlPlaneError
 from rehearsal.gke.admission import builtin
 from rehearsal.host import supervisor
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import GOOGLE, MOST_CLUSTERS, ClusterNetwork
 from rehearsal.host.pki import Authority, signing_key
 from rehearsal.host.programs import KUBERNETES_VERSION
+from rehearsal.kubernetes import kubeconfig
+from rehearsal.kubernetes.image_table import read_table
+from rehearsal.wait import wait_until
 
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.05
-
-
-class ControlPlaneError(Exception):
-    """A control plane did not come up; the text names the program and its last lines."""
 
 
 @dataclass(frozen=True)
@@ -274,11 +272,11 @@ class _Plane:
 
 
 def _await(answers: Callable[[], bool], explain: Callable[[], str]) -> None:
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while not answers():
-        if time.monotonic() > deadline:
-            raise ControlPlaneError(f"the control plane did not answer within {READY_TIMEOUT_S:.0f} s\n{explain()}")
-        time.sleep(POLL_S)
+    try:
+        wait_until("the control plane", READY_TIMEOUT_S, answers, pause=POLL_S)
+    except TimeoutError:
+        text = f"the control plane did not answer within {READY_TIMEOUT_S:.0f} s\n{explain()}"
+        raise ControlPlaneError(text) from None
 
 
 def _explain(layout: Layout, names: set[str]) -> str:

@@ -1,13 +1,12 @@
 """The image table: which container images run which local programs (`images.yaml` in the state folder).
 
-An image that no row matches is played by kwok. A user's own table may replace the one written here: REHEARSAL_IMAGES. Python
+An image that no row matches is simulated by kwok. REHEARSAL_IMAGES names a table that replaces this one. Python
 images have rows where pods are real (REHEARSAL_PODS), which the table states once for each start.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ import yaml
 from rehearsal.host import python_images
 from rehearsal.host.layout import Layout
 from rehearsal.host.python_images import PYTHON_IMAGES, PythonImage
-from rehearsal.kubelet.variables import PATH
+from rehearsal.kubelet.containers.variables import PATH
+from rehearsal.kubernetes.image_table import duration_ms
 
 PODS = "REHEARSAL_PODS"
 LEAST_REAL_MIB = 8 * 1024
-"""A machine with less memory plays the training pods, unless told otherwise: a slice's processes hold some 700 MiB each."""
+"""With less memory the training pods are simulated by default: each process of a slice takes about 700 MiB."""
 DEFAULT_DURATION = "8s"
-_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 def default_table(layout: Layout) -> dict[str, Any]:
@@ -99,7 +98,7 @@ def _memory_mib() -> int:
 
 
 def _duration() -> str:
-    """How long a played job runs, as its user states it. Raises ValueError."""
+    """How long a simulated job runs (REHEARSAL_JOB_DURATION). Raises ValueError."""
     stated = os.environ.get("REHEARSAL_JOB_DURATION", DEFAULT_DURATION)
     try:
         duration_ms(stated)
@@ -114,17 +113,3 @@ def write_table(layout: Layout) -> None:
     text = Path(named).read_text() if named else yaml.safe_dump(default_table(layout), sort_keys=False)
     if not layout.images.exists() or layout.images.read_text() != text:
         layout.images.write_text(text)
-
-
-def read_table(layout: Layout) -> tuple[list[str], int]:
-    """(patterns of images with a local program, milliseconds that a played job pod runs)."""
-    table = yaml.safe_load(layout.images.read_text())
-    return [row["match"] for row in table.get("images", [])], duration_ms(table["simulated"]["duration"])
-
-
-def duration_ms(text: str) -> int:
-    """Milliseconds of a duration such as `8s`, `1500ms` or `1m30s`. Raises ValueError."""
-    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
-    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
-        raise ValueError(f"not a duration: {text!r} (wanted for example 8s, 1500ms, 1m30s)")
-    return int(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))

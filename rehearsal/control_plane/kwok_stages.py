@@ -1,4 +1,4 @@
-"""What kwok plays: the heartbeat of every node, and the life of every pod whose image runs no local program.
+"""The stages that kwok simulates: the heartbeat of every node, and the life of every pod whose image runs no local program.
 
 kwok has no behaviour of its own; each Stage says which objects it takes, after what delay, and what it makes of them
 (kwok.sigs.k8s.io/docs/user/stages-configuration).
@@ -196,13 +196,13 @@ _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _DELETED, _PHASE = ".metadata.deletionTimestamp", ".status.phase"
 _JOB = ".metadata.ownerReferences.[].kind"
 _SUBMITTER = '.spec.containers[].env[]? | select( .name == "RAY_JOB_SUBMISSION_ID" )'
-"""A pod that submits a Ray job ends with that job (rehearsal.ray)."""
+"""A pod that submits a Ray job ends with that job (rehearsal.gke.ray.simulator)."""
 _RAY_NODE = '.metadata.labels["ray.io/node-type"]'
-"""A head of a Ray cluster is ready when its dashboard answers (rehearsal.ray)."""
+"""A head of a Ray cluster is ready when its dashboard answers (rehearsal.gke.ray.simulator)."""
 
 
 def stages(patterns: Sequence[str], pod_duration_ms: int) -> list[dict[str, Any]]:
-    """All stages: `patterns` are the images that local programs run, `pod_duration_ms` is how long a played job pod runs."""
+    """All stages: `patterns` are the images that local programs run, `pod_duration_ms` is how long a simulated job pod runs."""
     ours = simulated_only(patterns)
     pending = [_is(_DELETED, "DoesNotExist"), _is(_PHASE, "In", "Pending"), *ours]
     deleted = [_is(_DELETED, "Exists"), *ours]

@@ -5,11 +5,14 @@ Node addresses are made local as a whole range: whatever listens on all addresse
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 MOST_CLUSTERS = 60
 GOOGLE_PORT = 8085
+_NAME_SERVICES = Path("/etc/nsswitch.conf")
 GOOGLE = f"http://127.0.0.1:{GOOGLE_PORT}"
 """Where Google's APIs answer inside."""
 
@@ -88,9 +91,29 @@ class ClusterNetwork:
 
 
 def prepare_sandbox() -> None:
-    """What a fresh sandbox needs: loopback up, and folders of the machine's services out of reach."""
+    """Sets up a new sandbox: loopback is up, the machine's services in /run are hidden, and name look-ups fail at once."""
     _ip("link", "set", "lo", "up")
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+    _answer_names_from_files()
+
+
+def _answer_names_from_files() -> None:
+    """Resolves names from /etc/hosts only, so that every other name is reported as unknown without delay.
+
+    With a name server that cannot be reached a look-up fails as temporary, and clients repeat it: pulumi-resource-gcp does so
+    for five minutes (its configure requests openidconnect.googleapis.com). glibc and Go both follow nsswitch.conf(5).
+    """
+    if not _NAME_SERVICES.is_file():
+        return
+    own = Path("/run/nsswitch.conf")
+    own.write_text(_with_hosts_from_files(_NAME_SERVICES.read_text()))
+    subprocess.run(["mount", "--bind", str(own), str(_NAME_SERVICES)], check=True)
+
+
+def _with_hosts_from_files(text: str) -> str:
+    """The content of nsswitch.conf with `files` as the only source of host names."""
+    others = [line for line in text.splitlines() if not re.match(r"\s*hosts\s*:", line)]
+    return "\n".join([*others, "hosts: files"]) + "\n"
 
 
 def _ip(*arguments: str) -> None:

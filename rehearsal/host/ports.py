@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rehearsal.errors import RehearsalError
 from rehearsal.host import sandbox
 from rehearsal.host.forward import free_port
 from rehearsal.host.layout import Layout
@@ -19,10 +20,6 @@ from rehearsal.host.network import GOOGLE_PORT, ClusterNetwork
 
 FORWARDED_CLUSTERS = 4
 FORWARDER_TIMEOUT_S = 10.0
-
-
-class RehearsalError(Exception):
-    """The rehearsal could not be started or is not well; the text explains and names the next command."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rehearsal.errors import ToolError
 from rehearsal.host import python_home, toolchain
 from rehearsal.host.layout import Layout
 
@@ -107,7 +108,7 @@ def _run(*words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = "\n".join(f"    {line}" for line in done.stderr.strip().splitlines()[-8:])
-        raise toolchain.ToolError(
+        raise ToolError(
             f"a Python environment for pods could not be made:\n{last}\n  Run `make tools` again, or do without: REHEARSAL_PODS=simulated."
         )
 

@@ -17,16 +17,13 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rehearsal.errors import SandboxError
 from rehearsal.host.layout import Layout
 
 START_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 15.0
 SOCKET_PATH_LIMIT = 107
 """Bytes in a Unix socket's address (unix(7): 108 with the zero at its end). The supervisor's is the longest."""
-
-
-class SandboxError(Exception):
-    """The sandbox could not be made or entered; the text says why and what to do."""
 
 
 def start_time(pid: int) -> int | None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rehearsal.errors import SupervisorError
 from rehearsal.host.layout import Layout
 
 BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -240,10 +241,6 @@ def _tail(log: Path) -> list[str]:
     with open(log, "rb") as handle:
         handle.seek(max(0, log.stat().st_size - 8192))
         return handle.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
-
-
-class SupervisorError(Exception):
-    """The supervisor did not answer or refused."""
 
 
 def call(layout: Layout, **request: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rehearsal.errors import ToolError
 from rehearsal.host.layout import Layout
 from rehearsal.host.programs import ENGINE, GO_VERSION, PROGRAMS, SHIPPED, Program, Shipped
 from rehearsal.host.pulumi_install import installed_engine
@@ -32,10 +33,6 @@ SCRATCH = "making-"
 """How folders of unfinished work in the cache begin."""
 OLDEST_SWITCHING_GO = (1, 21)
 """From this version on, the go command fetches and checks the toolchain that GOTOOLCHAIN names (go.dev/doc/toolchain)."""
-
-
-class ToolError(Exception):
-    """A program could not be had; the text has the lines that explain it and what to do next."""
 
 
 def cache_root() -> Path:

@@ -10,15 +10,16 @@ import threading
 import time
 from pathlib import Path
 
-from rehearsal.kubelet import sandbox, table
-from rehearsal.kubelet.agent import Agent, Watches
-from rehearsal.kubelet.buckets import Buckets
-from rehearsal.kubelet.client import Client
-from rehearsal.kubelet.context import Context
-from rehearsal.kubelet.events import Events
-from rehearsal.kubelet.room import PART, Room, available
-from rehearsal.kubelet.server import Server
-from rehearsal.kubelet.tokens import Tokens
+from rehearsal.kubelet.api.events import Events
+from rehearsal.kubelet.api.server import Server
+from rehearsal.kubelet.api.tokens import Tokens
+from rehearsal.kubelet.network import namespace
+from rehearsal.kubelet.pods.agent import Agent, Watches
+from rehearsal.kubelet.pods.context import Context
+from rehearsal.kubelet.pods.memory_budget import PART, MemoryBudget, available
+from rehearsal.kubelet.volumes.buckets import Buckets
+from rehearsal.kubernetes import image_table
+from rehearsal.kubernetes.client import Client
 
 DEFAULT_BACKOFF_SCALE = 0.1
 LOCK_TIMEOUT_S = 15.0
@@ -65,7 +66,7 @@ def lock(state: Path) -> object:
 
 def gateway(options: argparse.Namespace) -> ipaddress.IPv4Interface:
     """The bridge's address with its prefix, with another gateway's address if one was named."""
-    bridge = sandbox.bridge_address(options.pods_bridge)
+    bridge = namespace.bridge_address(options.pods_bridge)
     if options.gateway is None:
         return bridge
     return ipaddress.IPv4Interface(f"{options.gateway}/{bridge.network.prefixlen}")
@@ -84,7 +85,7 @@ def main() -> None:
         client=client,
         events=Events(client),
         tokens=Tokens(client),
-        table=table.load(options.images),
+        table=image_table.load(options.images),
         state=state,
         bridge=options.pods_bridge,
         gateway=outside,
@@ -92,7 +93,7 @@ def main() -> None:
         service_port=options.service_port,
         name_server=str(outside.ip) if options.name_server is None else options.name_server,
         backoff_scale=options.backoff_scale,
-        room=Room(available() * PART),
+        room=MemoryBudget(available() * PART),
         buckets=Buckets(options.google, options.cluster, options.buckets) if options.google else None,
         find=watches.find,
         node=watches.node,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rehearsal import lifecycle
-from rehearsal.lifecycle import RehearsalError
+from rehearsal.errors import RehearsalError
 from tests.end_to_end.conftest import Checkout, until
 
 pytestmark = pytest.mark.rehearsal

@@ -17,6 +17,7 @@ import pytest
 from operations.stack.engine import OperationError
 from operations.stack.up import ABSENT_TIMEOUT_S, follow
 from rehearsal import lifecycle
+from rehearsal.errors import RehearsalError
 from rehearsal.host import sandbox
 from settings.catalogue.versions import JOBSET_API, KUEUE_API
 from tests.end_to_end.conftest import Checkout, until
@@ -67,7 +68,7 @@ def await_making(checkout: Checkout, running: subprocess.Popen[str], kind: str, 
         assert running.poll() is None, (checkout.folder / "background.log").read_text()[-3000:]
         try:
             there = checkout.google("/_rehearsal/state")[kind]
-        except lifecycle.RehearsalError:
+        except RehearsalError:
             return False  # the server is not up yet
         states = {name.rsplit("/", 1)[-1]: thing["status"] for name, thing in there.items()}
         return all(states.get(name) == "PROVISIONING" for name in names)

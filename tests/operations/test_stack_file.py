@@ -120,7 +120,7 @@ def test_a_plan_can_be_made_before_the_charts_are_there(tmp_path: Path) -> None:
 def test_a_fault_is_told_before_anything_is_built(tmp_path: Path, monkeypatch) -> None:
     """A cold machine builds its tools for ten minutes."""
     built: list[object] = []
-    monkeypatch.setattr(up.lifecycle, "choose_ports", lambda layout, port: None)
+    monkeypatch.setattr(up, "choose_ports", lambda layout, port: None)
     monkeypatch.setattr(up.Toolchain, "ensure", built.append)
     with pytest.raises(OperationError, match="tpu-platform:labels"):
         up.run(stack(tmp_path, labels=3), None)

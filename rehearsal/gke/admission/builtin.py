@@ -12,11 +12,11 @@ import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import Object
 from rehearsal.gke.admission import tpu_jobs
 from rehearsal.gke.admission.policies import GROUP, enforce, ensure
 from rehearsal.gke.provisioning.requests import CLASS
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 _NAME = "provisioning-request-cr-validation.gke.io"
 _RULE = "the queued provisioning feature currently supports only single PodSet per request"

@@ -3,8 +3,8 @@ nothing can be unreachable."""
 
 from __future__ import annotations
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import Object
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 GROUP = "admissionregistration.k8s.io/v1"
 ADMISSION = f"/apis/{GROUP}"

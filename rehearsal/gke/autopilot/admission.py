@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import Object
 from rehearsal.gke.admission.builtin import REJECTED
 from rehearsal.gke.admission.policies import enforce
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 _NAME = "autopilot-constraints.gke.io"
 _SYSTEM = ("kube-system", "kube-node-lease", "kube-public", "gke-managed-system", "gmp-system")

@@ -5,7 +5,7 @@ in Autopilot (docs/how-to/tpus-autopilot). Autopilot is node auto-provisioning w
 its pools are called as those of auto-provisioning (`nap-1acv0bno`); a slice of several hosts is a pool of its own there as everywhere.
 Names repeat when a pool has gone, so that a pool that could not be made rests under its name.
 
-Not played: Autopilot's changes of what pods ask for, its moving of pods to fewer nodes, and how it keeps other pods off Spot nodes.
+Not simulated: Autopilot's changes of what pods ask for, its moving of pods to fewer nodes, and how it keeps other pods off Spot nodes.
 """
 
 from __future__ import annotations
@@ -50,18 +50,28 @@ def plan(
     for pod, reasons in unhelped:
         if scheduling.place(pod, bins) is not None:
             continue
-        for drafts in (made, {pool["_name"]: pool for pool in _drafts(world, cluster, pod, set(made))}):
-            attempt = Plan()
-            scale_up.help_pod(pod, bins, drafts, take, resting, attempt)
+        drafted: dict[str, Object] = {}
+        attempt = _attempt(pod, bins, made, take, resting)
+        if not attempt.growths:
             found.short += attempt.short
-            if attempt.growths:
-                found.growths += attempt.growths
-                made |= {g.pool["_name"]: drafts[g.pool["_name"]] for g in attempt.growths}
-                break
             reasons += attempt.unhelped[0][1]
+            drafted = {pool["_name"]: pool for pool in _drafts(world, cluster, pod, set(made))}
+            attempt = _attempt(pod, bins, drafted, take, resting)
+        found.short += attempt.short
+        if attempt.growths:
+            found.growths += attempt.growths
+            made |= {g.pool["_name"]: (made | drafted)[g.pool["_name"]] for g in attempt.growths}
         else:
+            reasons += attempt.unhelped[0][1]
             found.unhelped.append((pod, reasons))
     return found
+
+
+def _attempt(pod: Object, bins: list[Bin], pools: dict[str, Object], take: Take, resting: set[str]) -> Plan:
+    """The plan that helps one pod by growing `pools`."""
+    plan = Plan()
+    scale_up.help_pod(pod, bins, pools, take, resting, plan)
+    return plan
 
 
 def store(world: World, pool: Object) -> None:

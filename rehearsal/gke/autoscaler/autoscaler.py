@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.container.autopilot import is_autopilot
 from rehearsal.gcp.core import Object, World
 from rehearsal.gke.autopilot import autopilot
@@ -25,6 +24,7 @@ from rehearsal.gke.autoscaler.scheduling import Bin
 from rehearsal.gke.nodes import nodes, shapes
 from rehearsal.gke.provisioning import provisioning_queue
 from rehearsal.gke.provisioning.provisioning import LIVE
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 LOOK_EVERY_S = 1.0
 _MARK = "ToBeDeletedByClusterAutoscaler"

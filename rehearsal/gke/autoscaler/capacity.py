@@ -37,7 +37,7 @@ _STORED = ("capacity", "all")
 
 
 @dataclass(frozen=True)
-class Room:
+class FreeChips:
     """Whether a pool can have more nodes: how many chips are free (None: no limit), and after how many seconds of waiting."""
 
     free: int | None
@@ -47,7 +47,7 @@ class Room:
         return self.free is None or chips <= self.free
 
 
-UNLIMITED = Room(None, 0.0)
+UNLIMITED = FreeChips(None, 0.0)
 
 
 def wrong(table: Any) -> str:
@@ -127,7 +127,7 @@ def family(pool: Object) -> str:
     return next((name for name, families in FAMILIES.items() if machine in families), "")
 
 
-def room(world: World, pool: Object, zone: str) -> Room:
+def room(world: World, pool: Object, zone: str) -> FreeChips:
     """What Google has left for nodes of a pool in a zone, beside those that the pool has."""
     wanted = (zone, family(pool), kind(pool))
     row: Object = next((row for row in table(world)["chips"] if _key(row) == wanted), {})
@@ -135,13 +135,13 @@ def room(world: World, pool: Object, zone: str) -> Room:
     if wanted[2] == "flex-start":
         wait = float(row["wait_s"]) if "wait_s" in row else seconds(world, "queue_s")
     if "chips" not in row:
-        return Room(None, wait)
+        return FreeChips(None, wait)
     used = sum(
         _held(other, zone) * chips(other)
         for other in world.store.list("pools")
         if zone in other["locations"] and (zone, family(other), kind(other)) == wanted
     )
-    return Room(max(0, int(row["chips"]) - used), wait)
+    return FreeChips(max(0, int(row["chips"]) - used), wait)
 
 
 def _held(pool: Object, zone: str) -> int:

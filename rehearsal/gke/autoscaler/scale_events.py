@@ -12,11 +12,11 @@ from collections.abc import Iterable
 
 from kubernetes import client
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import Object
 from rehearsal.gke.autoscaler.scale_up import Growth
 from rehearsal.gke.nodes import pool_nodes
-from rehearsal.kubelet.records import stamp
+from rehearsal.kubernetes.kubeapi import KubeApi
+from rehearsal.kubernetes.time import stamp
 
 _REPORTER = "cluster-autoscaler"
 _MOST_REMEMBERED = 2000

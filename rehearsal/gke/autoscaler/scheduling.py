@@ -14,7 +14,7 @@ from functools import lru_cache
 from rehearsal.gcp.core import Object
 from rehearsal.gke.autoscaler import affinity
 from rehearsal.gke.nodes import shapes
-from rehearsal.kubelet import quantity
+from rehearsal.kubernetes import quantity
 
 SELECTOR = "node(s) didn't match Pod's node affinity/selector"
 TAINT = "node(s) had untolerated taint(s)"

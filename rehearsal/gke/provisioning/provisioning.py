@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from rehearsal.gcp.core import Object
 from rehearsal.gke.autoscaler import capacity, scale_up, scheduling
-from rehearsal.gke.autoscaler.capacity import UNLIMITED, Room
+from rehearsal.gke.autoscaler.capacity import UNLIMITED, FreeChips
 from rehearsal.gke.autoscaler.scale_up import Growth
 from rehearsal.gke.nodes.pool_nodes import Member
 from rehearsal.gke.provisioning import requests
@@ -25,9 +25,9 @@ LIVE = ("RUNNING", "RUNNING_WITH_ERROR")
 _MOST_POOLS_NAMED = 10
 
 
-@dataclass(frozen=True)
-class Sight:
-    """What there is to know about one request. `pool` is None when the pool in which it was queued is gone (since `missing_since`);
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """The state that decides one request's next step. `pool` is None if its pool was deleted (at `missing_since`);
     `members` are its nodes by name, `ready` those of all nodes that are Ready, `fault` the fault that was drawn for it."""
 
     now: float
@@ -35,7 +35,7 @@ class Sight:
     pool: Object | None = None
     members: dict[str, Member] = field(default_factory=dict)
     ready: set[str] = field(default_factory=set)
-    room: Room = UNLIMITED
+    room: FreeChips = UNLIMITED
     chips: int = 0
     fault: Object = field(default_factory=dict)
     missing_since: float = math.inf
@@ -53,29 +53,29 @@ class Step:
 NOTHING = Step()
 
 
-def next_step(request: Object, sight: Sight) -> Step:
+def next_step(request: Object, observation: Observation) -> Step:
     """For a request that has been queued: in the states Accepted, Provisioned and BookingExpired. The others are ends."""
     match requests.state(request):
         case "Accepted":
-            return _queued(request, sight)
+            return _queued(request, observation)
         case "Provisioned" | "BookingExpired" as state:
-            return _provisioned(request, state, sight)
+            return _provisioned(request, state, observation)
     return NOTHING
 
 
-def _queued(request: Object, sight: Sight) -> Step:
-    if sight.pool is None:
-        late = sight.now - sight.missing_since >= sight.seconds("missing_s")
+def _queued(request: Object, observation: Observation) -> Step:
+    if observation.pool is None:
+        late = observation.now - observation.missing_since >= observation.seconds("missing_s")
         text = "The corresponding Resize Request was missing."
         return Step((requests.failed("MissingResizeRequest", text),)) if late else NOTHING
-    if sight.members:
-        there = all(name in sight.ready for name in sight.members)
+    if observation.members:
+        there = all(name in observation.ready for name in observation.members)
         return Step((requests.reached("Provisioned"),)) if there else NOTHING
-    waited = sight.now - requests.since(request, "Accepted")
-    if sight.fault.get("fault") == "dws-silent" or waited < sight.room.wait_s:
+    waited = observation.now - requests.since(request, "Accepted")
+    if observation.fault.get("fault") == "dws-silent" or waited < observation.room.wait_s:
         return NOTHING
-    if not sight.room.takes(sight.chips):
-        return Step((requests.exhausted(_exhausted(request, sight.pool)),))
+    if not observation.room.takes(observation.chips):
+        return Step((requests.exhausted(_exhausted(request, observation.pool)),))
     return Step(grow=True)
 
 
@@ -87,17 +87,17 @@ def _exhausted(request: Object, pool: Object) -> str:
     )
 
 
-def _provisioned(request: Object, state: str, sight: Sight) -> Step:
+def _provisioned(request: Object, state: str, observation: Observation) -> Step:
     """Both times count from when the nodes were there (GKE's provisioningRequestFinalizer)."""
-    age = sight.now - requests.since(request, "Provisioned")
-    booking_s = sight.seconds("booking_s")
+    age = observation.now - requests.since(request, "Provisioned")
+    booking_s = observation.seconds("booking_s")
     expired, revoked = requests.reached("BookingExpired"), requests.reached("CapacityRevoked")
-    if sight.fault.get("fault") == "dws-revoke" and age >= float(sight.fault.get("after_s", booking_s)):
+    if observation.fault.get("fault") == "dws-revoke" and age >= float(observation.fault.get("after_s", booking_s)):
         return Step((expired, revoked), drop=True)
     if state == "Provisioned":
         return Step((expired,)) if age >= booking_s else NOTHING
     longest = requests.longest_run(request, capacity.TIMES["run_s"])
-    run_s = sight.seconds("run_s") * (longest if longest is not None else 0.0) / capacity.TIMES["run_s"]
+    run_s = observation.seconds("run_s") * (longest if longest is not None else 0.0) / capacity.TIMES["run_s"]
     return Step((revoked,), drop=True) if age >= run_s else NOTHING
 
 
@@ -178,17 +178,17 @@ def _names(pools: list[str]) -> list[str]:
     return sorted(set(pools))[:_MOST_POOLS_NAMED]
 
 
-def enqueue(request: Object, outcome: Growth | Refusal, sight: Sight) -> tuple[Step, dict[str, str]]:
+def enqueue(request: Object, outcome: Growth | Refusal, observation: Observation) -> tuple[Step, dict[str, str]]:
     """(step, details) for a request that is in no queue yet, after a pool was looked for."""
     if isinstance(outcome, Refusal):
         created = requests.created(request)
-        young = sight.now - created < sight.seconds("retry_s")
+        young = observation.now - created < observation.seconds("retry_s")
         return (NOTHING if young else Step((requests.failed(outcome.reason, outcome.message),))), {}
     if requests.longest_run(request, 0.0) is None:
         text = "Additional parameter maxRunDurationSeconds could not be parsed."
         return Step((requests.failed("InvalidArgumentMaxRunDurationParseError", text),)), {}
     told = requests.details(request, outcome.pool, outcome.zone)
-    if sight.fault.get("fault") == "dws-fail":
+    if observation.fault.get("fault") == "dws-fail":
         text = (
             f"Could not enqueue the Provisioning Request due to insufficient capacity in zone {outcome.zone}. "
             "Try different locations or hardware."

@@ -13,13 +13,13 @@ from typing import Protocol
 
 from kubernetes import client
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import Object, World
 from rehearsal.gke.autoscaler import capacity, pool_store, scale_up
 from rehearsal.gke.autoscaler.scale_up import Growth
 from rehearsal.gke.nodes import shapes
 from rehearsal.gke.provisioning import provisioning, requests
-from rehearsal.gke.provisioning.provisioning import Sight, Step
+from rehearsal.gke.provisioning.provisioning import Observation, Step
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 _KIND = "provisioning-requests"
 
@@ -103,8 +103,8 @@ def _enqueue(world: World, api: KubeApi, look: Look, request: Object, promised: 
     if isinstance(outcome, Growth):
         fault = _fault(world, look, request, outcome)
         promised[outcome.pool["_name"]] += outcome.count
-    sight = Sight(look.now, partial(capacity.seconds, world), fault=fault)
-    step, told = provisioning.enqueue(request, outcome, sight)
+    observation = Observation(now=look.now, seconds=partial(capacity.seconds, world), fault=fault)
+    step, told = provisioning.enqueue(request, outcome, observation)
     _write(api, request, list(step.conditions), told)
 
 
@@ -141,27 +141,27 @@ def _advance(world: World, api: KubeApi, look: Look, request: Object, missing: d
         missing.pop(uid, None)
     name, zone = requests.resize_request_of(request), told["SelectedZone"]
     named = shapes.named(pool) if pool is not None else {}
-    sight = Sight(
-        look.now,
-        partial(capacity.seconds, world),
-        pool,
-        {node: member for node, member in named.items() if member.request == name},
-        look.ready(),
-        capacity.room(world, pool, zone) if pool is not None else capacity.UNLIMITED,
-        capacity.chips(pool) * int(record["nodes"]) if pool is not None else 0,
-        record["fault"],
-        missing.get(uid, look.now),
+    observation = Observation(
+        now=look.now,
+        seconds=partial(capacity.seconds, world),
+        pool=pool,
+        members={node: member for node, member in named.items() if member.request == name},
+        ready=look.ready(),
+        room=capacity.room(world, pool, zone) if pool is not None else capacity.UNLIMITED,
+        chips=capacity.chips(pool) * int(record["nodes"]) if pool is not None else 0,
+        fault=record["fault"],
+        missing_since=missing.get(uid, look.now),
     )
-    _carry_out(world, api, request, provisioning.next_step(request, sight), sight, int(record["nodes"]))
+    _carry_out(world, api, request, provisioning.next_step(request, observation), observation, int(record["nodes"]))
 
 
-def _carry_out(world: World, api: KubeApi, request: Object, step: Step, sight: Sight, count: int) -> None:
+def _carry_out(world: World, api: KubeApi, request: Object, step: Step, observation: Observation, count: int) -> None:
     name, zone = requests.resize_request_of(request), request["status"]["provisioningClassDetails"]["SelectedZone"]
-    if step.grow and sight.pool is not None:
+    if step.grow and observation.pool is not None:
         run_s = requests.longest_run(request, capacity.TIMES["run_s"])
-        pool_store.grow(world, Growth(sight.pool, zone, count), name, run_s)
-    if step.drop and sight.pool is not None:
-        pool_store.take(world, sight.pool["_name"], {(m.zone, m.n) for m in sight.members.values()})
+        pool_store.grow(world, Growth(observation.pool, zone, count), name, run_s)
+    if step.drop and observation.pool is not None:
+        pool_store.take(world, observation.pool["_name"], {(m.zone, m.n) for m in observation.members.values()})
     _write(api, request, list(step.conditions), {})
 
 

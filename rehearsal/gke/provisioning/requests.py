@@ -10,7 +10,7 @@ import hashlib
 
 from rehearsal.gcp.core import Object
 from rehearsal.gke.nodes import shapes
-from rehearsal.kubelet.records import seconds_of, stamp
+from rehearsal.kubernetes.time import seconds_of, stamp
 
 CLASS = "queued-provisioning.gke.io"
 PATH = "/apis/autoscaling.x-k8s.io/v1"

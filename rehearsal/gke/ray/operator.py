@@ -15,8 +15,6 @@ import hashlib
 import shutil
 import socket
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,6 @@ import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from rehearsal.control_plane import kubeconfig
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gcp.core import World
 from rehearsal.gke.ray import objects
 from rehearsal.gke.ray.objects import OPERATOR, WEBHOOK
@@ -33,6 +29,9 @@ from rehearsal.host import supervisor
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import ClusterNetwork
 from rehearsal.host.pki import Authority
+from rehearsal.kubernetes import kubeconfig
+from rehearsal.kubernetes.kubeapi import KubeApi
+from rehearsal.wait import wait_until
 
 MANAGER = "gke-addon-manager"
 CREATE_TIMEOUT_S = 90.0
@@ -78,7 +77,7 @@ class AddOn:
         self._define()
         for path, body in self._rights():
             self._apply(path, body)
-        _await(self._webhook_listens, CREATE_TIMEOUT_S, "the Ray TPU webhook")
+        wait_until("the Ray TPU webhook", CREATE_TIMEOUT_S, self._webhook_listens, pause=POLL_S)
         for path, body in self._registrations():
             self._apply(path, body)
         supervisor.start_unit(self.layout, *self._operator())
@@ -87,10 +86,10 @@ class AddOn:
         """Ends the add-on: custom resources and definitions while the operator still runs, then everything else."""
         if self._served():
             self._clear()
-            _await(self._cleared, REMOVE_TIMEOUT_S, "the end of Ray's objects")
+            wait_until("the end of Ray's objects", REMOVE_TIMEOUT_S, self._cleared, pause=POLL_S)
         for file in self.definitions:
             self._delete(objects.definition(file))
-        _await(self._undefined, REMOVE_TIMEOUT_S, "the end of Ray's definitions")
+        wait_until("the end of Ray's definitions", REMOVE_TIMEOUT_S, self._undefined, pause=POLL_S)
         for path, _ in [*self._registrations(), *self._rights()]:
             self._delete(path)
         supervisor.stop_units(self.layout, [self._unit(OPERATOR), self._unit(WEBHOOK)])
@@ -149,7 +148,7 @@ class AddOn:
             return
         for file, text in zip(self.definitions, texts, strict=True):
             self._apply(objects.definition(file), text)
-        _await(self._served, CREATE_TIMEOUT_S, "KubeRay's resource definitions")
+        wait_until("KubeRay's resource definitions", CREATE_TIMEOUT_S, self._served, pause=POLL_S)
         mark.write_text(digest)
 
     def _registrations(self) -> list[objects.Placed]:
@@ -168,7 +167,7 @@ class AddOn:
                 return False
             return True
 
-        _await(applied, CREATE_TIMEOUT_S, path)
+        wait_until(path, CREATE_TIMEOUT_S, applied, pause=POLL_S)
 
     def _delete(self, path: str) -> None:
         def deleted() -> bool:
@@ -181,7 +180,7 @@ class AddOn:
                 return False
             return True
 
-        _await(deleted, REMOVE_TIMEOUT_S, path)
+        wait_until(path, REMOVE_TIMEOUT_S, deleted, pause=POLL_S)
 
     def _offered(self) -> set[str]:
         """Those of Ray's kinds that the API server offers (asked by discovery: the definitions themselves are megabytes)."""
@@ -207,11 +206,3 @@ class AddOn:
 
     def _cleared(self) -> bool:
         return not any(self.api.list(f"/apis/ray.io/v1/{kind}") for kind in objects.OWNERS_FIRST)
-
-
-def _await(holds: Callable[[], bool], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
-        time.sleep(POLL_S)

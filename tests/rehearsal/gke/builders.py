@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.kubelet.records import stamp
+from rehearsal.kubernetes.time import stamp
 
 CLUSTER = "projects/p-one/locations/us-east5/clusters/demo"
 ZONE = "us-east5-b"

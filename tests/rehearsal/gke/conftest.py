@@ -13,10 +13,10 @@ from kubernetes import client
 from urllib3.exceptions import HTTPError
 
 from rehearsal import lifecycle
-from rehearsal.control_plane.kubeapi import KubeApi
+from rehearsal.errors import RehearsalError
 from rehearsal.gke.provisioning import requests
 from rehearsal.host.layout import Layout
-from rehearsal.lifecycle import RehearsalError
+from rehearsal.kubernetes.kubeapi import KubeApi
 from tests.rehearsal.gke.builders import QUEUED, ZONE, pod, worker
 
 PROJECT = "tests-project"

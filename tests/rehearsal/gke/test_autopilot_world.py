@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from rehearsal.lifecycle import RehearsalError
+from rehearsal.errors import RehearsalError
 from tests.rehearsal.gke.builders import ZONE, pod, worker
 from tests.rehearsal.gke.conftest import INITIAL, PROJECT, World, until
 

@@ -9,7 +9,7 @@ import pytest
 
 from rehearsal.gcp.core import Settings, Store, World
 from rehearsal.gke.autoscaler import capacity, pool_store
-from rehearsal.gke.autoscaler.capacity import Room
+from rehearsal.gke.autoscaler.capacity import FreeChips
 from rehearsal.gke.autoscaler.scale_up import Growth
 from rehearsal.gke.nodes import pool_nodes
 from rehearsal.gke.nodes.pool_nodes import Member
@@ -56,20 +56,20 @@ def test_what_it_may() -> None:
 
 def test_zero_is_a_number_of_chips(world: World) -> None:
     capacity.set_table(world, {"chips": [{**ROW, "chips": 0}]})
-    assert capacity.room(world, pool("a"), ZONE) == Room(0, 0.0)
+    assert capacity.room(world, pool("a"), ZONE) == FreeChips(0, 0.0)
 
 
 def test_rows_apply_by_zone_family_and_kind(world: World) -> None:
-    assert capacity.room(world, pool("a"), ZONE) == Room(16, 0.0)
-    assert capacity.room(world, queued_pool(), ZONE) == Room(16, 30.0)
-    assert capacity.room(world, pool("a", config={"spot": True}), ZONE) == Room(None, 0.0)
-    assert capacity.room(world, pool("a", "ct5lp-hightpu-4t"), ZONE) == Room(None, 0.0)
-    assert capacity.room(world, cpu_pool(), ZONE) == Room(None, 0.0)
+    assert capacity.room(world, pool("a"), ZONE) == FreeChips(16, 0.0)
+    assert capacity.room(world, queued_pool(), ZONE) == FreeChips(16, 30.0)
+    assert capacity.room(world, pool("a", config={"spot": True}), ZONE) == FreeChips(None, 0.0)
+    assert capacity.room(world, pool("a", "ct5lp-hightpu-4t"), ZONE) == FreeChips(None, 0.0)
+    assert capacity.room(world, cpu_pool(), ZONE) == FreeChips(None, 0.0)
 
 
 def test_flex_start_without_a_row_waits_as_long_as_it_usually_does(world: World) -> None:
     capacity.set_table(world, {"times": {"queue_s": 200}})
-    assert capacity.room(world, queued_pool(), ZONE) == Room(None, 2.0)
+    assert capacity.room(world, queued_pool(), ZONE) == FreeChips(None, 2.0)
 
 
 def test_two_pools_that_are_made_at_once_do_not_share_chips(world: World) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from rehearsal.gke.autoscaler import capacity
-from rehearsal.gke.autoscaler.capacity import Room
+from rehearsal.gke.autoscaler.capacity import FreeChips
 from rehearsal.gke.autoscaler.scale_up import Growth
 from rehearsal.gke.nodes import pool_nodes, shapes
 from rehearsal.gke.nodes.pool_nodes import Member
 from rehearsal.gke.provisioning import provisioning, requests
-from rehearsal.gke.provisioning.provisioning import Refusal, Sight
+from rehearsal.gke.provisioning.provisioning import Observation, Refusal
 from tests.rehearsal.gke.builders import QUEUED, ZONE, cpu_pool, pool, queued_pool, request, worker
 
 pytestmark = pytest.mark.unit
@@ -26,8 +26,8 @@ def seconds(name: str) -> float:
     return capacity.TIMES[name] / 100
 
 
-def sight(now: float, **more: Any) -> Sight:
-    return Sight(now, seconds, **{"pool": queued_pool(), **more})
+def observation(now: float, **more: Any) -> Observation:
+    return Observation(now=now, seconds=seconds, **{"pool": queued_pool(), **more})
 
 
 def choose(count: int, pools: list[Any], promised: Counter[str] | None = None, **more: Any) -> Growth | Refusal:
@@ -84,15 +84,15 @@ def test_what_queued_requests_wait_for_counts_as_taken() -> None:
 def test_a_refusal_is_retried_for_a_while_before_the_request_fails() -> None:
     refusal = Refusal("NodepoolSizeReached", "Max nodepool size reached, affected nodepools: dws")
     asked = request(conditions=[("Accepted", "False", START)], created=START)
-    assert provisioning.enqueue(asked, refusal, sight(START + 1.1)) == (provisioning.NOTHING, {})
-    step, told = provisioning.enqueue(asked, refusal, sight(START + 1.3))
+    assert provisioning.enqueue(asked, refusal, observation(START + 1.1)) == (provisioning.NOTHING, {})
+    step, told = provisioning.enqueue(asked, refusal, observation(START + 1.3))
     assert conditions(step) == [("Failed", "True", "NodepoolSizeReached")]
     assert told == {}
 
 
 def test_accepted_says_where() -> None:
     outcome = choose(4, [queued_pool()])
-    step, told = provisioning.enqueue(request(), outcome, sight(START))
+    step, told = provisioning.enqueue(request(), outcome, observation(START))
     assert conditions(step) == [("Accepted", "True", "SuccessfullyQueued")]
     assert told == {
         "AcceleratorType": "tpu-v6e-slice",
@@ -116,7 +116,7 @@ def test_the_name_of_a_resize_request_is_gke_s() -> None:
 @pytest.mark.parametrize(("stated", "fails"), [("3600", False), ("1h", True)])
 def test_a_run_duration_that_is_no_number_fails(stated: str, fails: bool) -> None:
     asked = request(parameters={"maxRunDurationSeconds": stated})
-    step, _ = provisioning.enqueue(asked, choose(4, [queued_pool()]), sight(START))
+    step, _ = provisioning.enqueue(asked, choose(4, [queued_pool()]), observation(START))
     reason = "InvalidArgumentMaxRunDurationParseError" if fails else "SuccessfullyQueued"
     assert [c["reason"] for c in step.conditions] == [reason]
 
@@ -128,13 +128,15 @@ PROVISIONED = [*ACCEPTED, ("Provisioned", "True", START)]
 
 
 def test_nodes_come_when_the_wait_is_over_and_there_are_chips() -> None:
-    asked, room = request(conditions=ACCEPTED), Room(16, 30.0)
-    assert provisioning.next_step(asked, sight(START + 29, room=room, chips=16)) == provisioning.NOTHING
-    assert provisioning.next_step(asked, sight(START + 30, room=room, chips=16)).grow
+    asked, room = request(conditions=ACCEPTED), FreeChips(16, 30.0)
+    assert provisioning.next_step(asked, observation(START + 29, room=room, chips=16)) == provisioning.NOTHING
+    assert provisioning.next_step(asked, observation(START + 30, room=room, chips=16)).grow
 
 
 def test_without_chips_a_request_waits_and_says_why() -> None:
-    step = provisioning.next_step(request(conditions=ACCEPTED), sight(START + 31, room=Room(15, 30.0), chips=16))
+    step = provisioning.next_step(
+        request(conditions=ACCEPTED), observation(START + 31, room=FreeChips(15, 30.0), chips=16)
+    )
     assert not step.grow
     assert conditions(step) == [("Provisioned", "False", "ResourcePoolExhausted")]
     assert f"zones/{ZONE}' does not have enough resources available" in step.conditions[0]["message"]
@@ -145,57 +147,61 @@ def test_provisioned_is_when_the_last_node_is_ready() -> None:
     named = shapes.named(full)
     asked = request(conditions=ACCEPTED)
     assert (
-        provisioning.next_step(asked, sight(START + 1, members=named, ready=set(list(named)[1:])))
+        provisioning.next_step(asked, observation(START + 1, members=named, ready=set(list(named)[1:])))
         == provisioning.NOTHING
     )
-    step = provisioning.next_step(asked, sight(START + 1, members=named, ready=set(named)))
+    step = provisioning.next_step(asked, observation(START + 1, members=named, ready=set(named)))
     assert conditions(step) == [("Provisioned", "True", "Provisioned")]
 
 
 def test_a_pool_that_goes_fails_its_requests_after_a_while() -> None:
     asked = request(conditions=ACCEPTED)
-    assert provisioning.next_step(asked, sight(START + 1, pool=None, missing_since=START)) == provisioning.NOTHING
-    step = provisioning.next_step(asked, sight(START + 1.3, pool=None, missing_since=START))
+    assert provisioning.next_step(asked, observation(START + 1, pool=None, missing_since=START)) == provisioning.NOTHING
+    step = provisioning.next_step(asked, observation(START + 1.3, pool=None, missing_since=START))
     assert conditions(step) == [("Failed", "True", "MissingResizeRequest")]
 
 
 def test_booking_expires_and_capacity_is_revoked_in_time() -> None:
     asked = request(conditions=PROVISIONED, parameters={"maxRunDurationSeconds": "3600"})
-    assert provisioning.next_step(asked, sight(START + 5)) == provisioning.NOTHING
-    assert conditions(provisioning.next_step(asked, sight(START + 6))) == [("BookingExpired", "True", "BookingExpired")]
+    assert provisioning.next_step(asked, observation(START + 5)) == provisioning.NOTHING
+    assert conditions(provisioning.next_step(asked, observation(START + 6))) == [
+        ("BookingExpired", "True", "BookingExpired")
+    ]
     expired = request(
         conditions=[*PROVISIONED, ("BookingExpired", "True", START + 6)], parameters={"maxRunDurationSeconds": "3600"}
     )
-    assert provisioning.next_step(expired, sight(START + 35)) == provisioning.NOTHING
-    step = provisioning.next_step(expired, sight(START + 36))
+    assert provisioning.next_step(expired, observation(START + 35)) == provisioning.NOTHING
+    step = provisioning.next_step(expired, observation(START + 36))
     assert step.drop and conditions(step) == [("CapacityRevoked", "True", "CapacityRevoked")]
 
 
 def test_without_a_stated_run_nodes_stay_seven_days() -> None:
     expired = request(conditions=[*PROVISIONED, ("BookingExpired", "True", START + 6)])
     week = 7 * 24 * 36.0
-    assert provisioning.next_step(expired, sight(START + week - 1)) == provisioning.NOTHING
-    assert provisioning.next_step(expired, sight(START + week)).drop
+    assert provisioning.next_step(expired, observation(START + week - 1)) == provisioning.NOTHING
+    assert provisioning.next_step(expired, observation(START + week)).drop
 
 
 # -- faults -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_request_that_google_refuses_to_queue() -> None:
-    step, told = provisioning.enqueue(request(), choose(4, [queued_pool()]), sight(START, fault={"fault": "dws-fail"}))
+    step, told = provisioning.enqueue(
+        request(), choose(4, [queued_pool()]), observation(START, fault={"fault": "dws-fail"})
+    )
     assert conditions(step) == [("Failed", "True", "QueuingInfeasibleNoCapacity")]
     assert told["NodePoolName"] == "dws"
 
 
 def test_a_request_that_is_never_served() -> None:
-    far = sight(START + 10**6, fault={"fault": "dws-silent"})
+    far = observation(START + 10**6, fault={"fault": "dws-silent"})
     assert provisioning.next_step(request(conditions=ACCEPTED), far) == provisioning.NOTHING
 
 
 def test_nodes_that_are_taken_away() -> None:
     asked, fault = request(conditions=PROVISIONED), {"fault": "dws-revoke", "after_s": 2}
-    assert provisioning.next_step(asked, sight(START + 1, fault=fault)) == provisioning.NOTHING
-    step = provisioning.next_step(asked, sight(START + 2, fault=fault))
+    assert provisioning.next_step(asked, observation(START + 1, fault=fault)) == provisioning.NOTHING
+    step = provisioning.next_step(asked, observation(START + 2, fault=fault))
     assert step.drop
     assert [kind for kind, _, _ in conditions(step)] == ["BookingExpired", "CapacityRevoked"]
 
@@ -204,7 +210,7 @@ def test_nodes_that_are_taken_away() -> None:
 def test_ends_are_ends(kind: str) -> None:
     before = ACCEPTED if kind == "Failed" else [*PROVISIONED, ("BookingExpired", "True", START)]
     asked = request(conditions=[*before, (kind, "True", START)])
-    assert provisioning.next_step(asked, sight(START + 10**8)) == provisioning.NOTHING
+    assert provisioning.next_step(asked, observation(START + 10**8)) == provisioning.NOTHING
 
 
 def test_a_condition_that_says_the_same_keeps_its_time() -> None:

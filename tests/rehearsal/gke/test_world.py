@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kubernetes import client
 
-from rehearsal.lifecycle import RehearsalError
+from rehearsal.errors import RehearsalError
 from tests.rehearsal.gke.builders import ZONE, pod, worker
 from tests.rehearsal.gke.conftest import INITIAL, World, until
 

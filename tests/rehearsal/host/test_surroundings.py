@@ -16,6 +16,7 @@ import pytest
 from rehearsal import cli, lifecycle
 from rehearsal.control_plane.control_plane import token
 from rehearsal.environment import inside
+from rehearsal.errors import SandboxError
 from rehearsal.host import ports, sandbox
 from rehearsal.host.layout import Layout
 
@@ -107,19 +108,19 @@ def test_a_checkout_that_lies_too_deep_is_told_by_how_much(tmp_path: Path) -> No
     sandbox.require_short_path(fits)
     socket.socket(socket.AF_UNIX).bind(str(fits.make().control_socket))
     deeper = Layout(fits.root.with_name(f"{fits.root.name}xyz"))
-    with pytest.raises(sandbox.SandboxError, match="3 bytes too long"):
+    with pytest.raises(SandboxError, match="3 bytes too long"):
         sandbox.start(deeper)
 
 
 def test_no_port_is_given_twice(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system may offer a port again that has been chosen and is not used yet."""
-    before = lifecycle.choose_ports(layout)
+    before = ports.choose_ports(layout)
     offers = itertools.chain([before.google] * 3, itertools.count(before.google + 1))
     monkeypatch.setattr(ports, "free_port", lambda hope=None: hope if hope is not None else next(offers))
-    again = lifecycle.choose_ports(layout)
+    again = ports.choose_ports(layout)
     assert (again.google, again.clusters[0]) == (before.google, before.clusters[0])
     assert len({again.google, *again.clusters}) == 1 + ports.FORWARDED_CLUSTERS
 
 
 def test_port_zero_is_any_free_port(layout: Layout) -> None:
-    assert lifecycle.choose_ports(layout, kubectl_port=0).clusters[0] > 0
+    assert ports.choose_ports(layout, kubectl_port=0).clusters[0] > 0

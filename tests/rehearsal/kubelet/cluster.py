@@ -24,7 +24,7 @@ from rehearsal.control_plane.images import default_table
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import ClusterNetwork, prepare_sandbox
 from rehearsal.host.pki import Authority, signing_key
-from rehearsal.kubelet.client import ApiError, Client
+from rehearsal.kubernetes.client import ApiError, Client
 from tests.rehearsal.kubelet import scenario, training
 
 NETWORK = ClusterNetwork(0)

@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from rehearsal.kubelet.client import ApiError
+from rehearsal.kubernetes.client import ApiError
 
 SERVE = """
 import http.server, os, signal, sys, time

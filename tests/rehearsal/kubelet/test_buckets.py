@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import volumes
-from rehearsal.kubelet.buckets import DRIVER, Buckets
-from rehearsal.kubelet.downward import Surroundings
-from rehearsal.kubelet.payload import MountError
+from rehearsal.kubelet.containers.downward_api import Surroundings
+from rehearsal.kubelet.volumes import volumes
+from rehearsal.kubelet.volumes.buckets import DRIVER, Buckets
+from rehearsal.kubelet.volumes.volume_payload import MountError
 from tests.rehearsal.kubelet import pods
 
 pytestmark = pytest.mark.unit

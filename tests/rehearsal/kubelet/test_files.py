@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import volumes, writer
-from rehearsal.kubelet.downward import Surroundings
-from rehearsal.kubelet.payload import File, MountError, Payload, payload, references
-from rehearsal.kubelet.tokens import renewal
+from rehearsal.kubelet.api.tokens import renewal
+from rehearsal.kubelet.containers.downward_api import Surroundings
+from rehearsal.kubelet.volumes import atomic_writer, volumes
+from rehearsal.kubelet.volumes.volume_payload import File, MountError, Payload, payload, references
 
 pytestmark = pytest.mark.unit
 AROUND = Surroundings("10.64.1.9", "10.128.0.1", {})
@@ -64,11 +64,11 @@ def test_references_of_volumes() -> None:
 
 def test_a_set_of_files_replaces_another_at_once(tmp_path: Path) -> None:
     target = tmp_path / "v"
-    assert writer.write(target, {"a": File(b"1"), "d/b": File(b"2", 0o400)})
-    assert not writer.write(target, {"a": File(b"1"), "d/b": File(b"2", 0o400)})
+    assert atomic_writer.write(target, {"a": File(b"1"), "d/b": File(b"2", 0o400)})
+    assert not atomic_writer.write(target, {"a": File(b"1"), "d/b": File(b"2", 0o400)})
     assert os.readlink(target / "a") == "..data/a"
     assert (target / "d" / "b").stat().st_mode & 0o777 == 0o400
-    assert writer.write(target, {"a": File(b"changed")})
+    assert atomic_writer.write(target, {"a": File(b"changed")})
     assert (target / "a").read_bytes() == b"changed"
     assert sorted(entry.name for entry in target.iterdir() if not entry.name.startswith("..2")) == ["..data", "a"]
     assert len(list(target.glob("..2*"))) == 1
@@ -76,8 +76,8 @@ def test_a_set_of_files_replaces_another_at_once(tmp_path: Path) -> None:
 
 def test_no_file_leaves_its_volume(tmp_path: Path) -> None:
     for name in ("../x", "/x", "a/../../x", "..data"):
-        with pytest.raises(writer.PathError):
-            writer.write(tmp_path / "v", {name: File(b"")})
+        with pytest.raises(atomic_writer.PathError):
+            atomic_writer.write(tmp_path / "v", {name: File(b"")})
 
 
 def test_empty_volumes_keep_what_is_in_them_and_odd_kinds_are_refused(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_empty_volumes_keep_what_is_in_them_and_odd_kinds_are_refused(tmp_path: 
 
 def test_sub_paths(tmp_path: Path) -> None:
     pod = {"spec": {"volumes": [{"name": "v", "configMap": {"name": "cm"}}, {"name": "e", "emptyDir": {}}]}}
-    writer.write(tmp_path / "v", {"a": File(b"1")})
+    atomic_writer.write(tmp_path / "v", {"a": File(b"1")})
     (tmp_path / "e").mkdir()
     mounts = [
         {"name": "v", "mountPath": "/a", "subPath": "a"},

@@ -12,7 +12,8 @@ from rehearsal.control_plane import images
 from rehearsal.control_plane.images import PODS, default_table, pods_are_real
 from rehearsal.host import python_images
 from rehearsal.host.layout import Layout
-from rehearsal.kubelet import table, tpu
+from rehearsal.kubelet.containers import tpu
+from rehearsal.kubernetes import image_table
 from settings.catalogue.versions import JOBSET_IMAGE, JOBSET_VERSION
 from tests.rehearsal.kubelet import pods
 
@@ -21,28 +22,28 @@ LAYOUT = Layout.default()
 
 
 @pytest.fixture
-def rows(monkeypatch: pytest.MonkeyPatch) -> list[table.Image]:
+def rows(monkeypatch: pytest.MonkeyPatch) -> list[image_table.Image]:
     monkeypatch.setenv(PODS, "real")
-    return table.parse(default_table(LAYOUT))
+    return image_table.parse(default_table(LAYOUT))
 
 
-def test_official_python_images_run_in_the_training_environment(rows: list[table.Image]) -> None:
+def test_official_python_images_run_in_the_training_environment(rows: list[image_table.Image]) -> None:
     for image in ("python:3.12.12-slim-bookworm", "docker.io/library/python:3.11"):
-        found = table.image_for(image, rows)
+        found = image_table.image_for(image, rows)
         assert found is not None
         assert found.environment["PATH"].split(":")[0].endswith("/training/bin")
-        assert table.argv(found, [], []) == ["python3"]
-        assert table.argv(found, [], ["bash", "-c", "x"]) == ["bash", "-c", "x"]
+        assert image_table.argv(found, [], []) == ["python3"]
+        assert image_table.argv(found, [], ["bash", "-c", "x"]) == ["bash", "-c", "x"]
         assert found.memory > 0
     for image in ("cpython:3.12", "python:2.7", "python"):
-        assert table.image_for(image, rows) is None
+        assert image_table.image_for(image, rows) is None
 
 
 def test_simulated_pods_have_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PODS, "simulated")
-    rows = table.parse(default_table(LAYOUT))
-    assert table.image_for("python:3.12.12", rows) is None
-    assert table.image_for(f"{JOBSET_IMAGE}:v{JOBSET_VERSION}", rows) is not None
+    rows = image_table.parse(default_table(LAYOUT))
+    assert image_table.image_for("python:3.12.12", rows) is None
+    assert image_table.image_for(f"{JOBSET_IMAGE}:v{JOBSET_VERSION}", rows) is not None
 
 
 @pytest.mark.parametrize(("memory", "real"), [(images.LEAST_REAL_MIB, True), (images.LEAST_REAL_MIB - 1, False)])

@@ -12,8 +12,8 @@ from rehearsal.control_plane import images
 from rehearsal.control_plane.images import PODS, default_table
 from rehearsal.host import python_home
 from rehearsal.host.layout import Layout
-from rehearsal.kubelet import table
-from rehearsal.kubelet.room import Room
+from rehearsal.kubelet.pods.memory_budget import MemoryBudget
+from rehearsal.kubernetes import image_table
 from settings.catalogue.versions import RAY_IMAGE, RAY_REQUIREMENTS
 
 pytestmark = pytest.mark.unit
@@ -50,17 +50,17 @@ def test_rays_image_has_what_jobs_ask_for_so_that_nothing_is_fetched() -> None:
 def test_of_rays_jobs_one_runs_for_two_cores(monkeypatch: pytest.MonkeyPatch, cores: int, jobs: int) -> None:
     monkeypatch.setenv(PODS, "real")
     monkeypatch.setattr(images, "_cores", lambda: cores)
-    rows = table.parse(default_table(LAYOUT))
-    found = table.image_for(RAY_IMAGE, rows)
+    rows = image_table.parse(default_table(LAYOUT))
+    found = image_table.image_for(RAY_IMAGE, rows)
     assert found is not None
     assert found.jobs == jobs
-    training = table.image_for("python:3.12", rows)
+    training = image_table.image_for("python:3.12", rows)
     assert training is not None
     assert training.jobs is None
 
 
 def test_the_next_job_of_a_kind_waits_until_one_has_ended_and_others_do_not() -> None:
-    room = Room(100.0)
+    room = MemoryBudget(100.0)
     head, worker, submitter = pod("1", "first"), pod("2", "first"), pod("3", "first")
     assert room.take(head, 10, "ray", 1)
     assert not room.take(pod("4", "second"), 10, "ray", 1)
@@ -73,7 +73,7 @@ def test_the_next_job_of_a_kind_waits_until_one_has_ended_and_others_do_not() ->
 
 
 def test_jobs_outside_of_kueue_are_known_by_their_labels() -> None:
-    room = Room(100.0)
+    room = MemoryBudget(100.0)
     assert room.take(pod("1", **{"ray.io/cluster": "a"}), 10, "ray", 1)
     assert room.take(pod("2", **{"ray.io/cluster": "a"}), 10, "ray", 1)
     assert not room.take(pod("3", **{"ray.io/cluster": "b"}), 10, "ray", 1)

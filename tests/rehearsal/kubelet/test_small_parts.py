@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import etc, logs, probes, sandbox
-from rehearsal.kubelet.pod_network import PodNetwork
-from rehearsal.kubelet.process import termination_message
+from rehearsal.kubelet.api import logs
+from rehearsal.kubelet.containers import etc_files, probes
+from rehearsal.kubelet.containers.process import termination_message
+from rehearsal.kubelet.network import namespace
+from rehearsal.kubelet.network.pod_network import PodNetwork
 from tests.rehearsal.kubelet import pods
 
 pytestmark = pytest.mark.unit
@@ -74,17 +76,17 @@ def test_which_run_a_log_is_of(tmp_path: Path) -> None:
 
 
 def test_addresses_are_given_from_the_top_and_never_twice() -> None:
-    assert sandbox.free_address("10.64.1.0/24", []) == "10.64.1.254"
-    assert sandbox.free_address("10.64.1.0/24", ["10.64.1.254"]) == "10.64.1.253"
-    assert sandbox.free_address("10.64.1.0/30", []) == "10.64.1.2"
-    with pytest.raises(sandbox.SandboxError):
-        sandbox.free_address("10.64.1.0/30", ["10.64.1.2"])
-    assert len(sandbox.interface("some-uid")) <= 15
+    assert namespace.free_address("10.64.1.0/24", []) == "10.64.1.254"
+    assert namespace.free_address("10.64.1.0/24", ["10.64.1.254"]) == "10.64.1.253"
+    assert namespace.free_address("10.64.1.0/30", []) == "10.64.1.2"
+    with pytest.raises(namespace.PodNetworkError):
+        namespace.free_address("10.64.1.0/30", ["10.64.1.2"])
+    assert len(namespace.interface("some-uid")) <= 15
 
 
 def test_hosts() -> None:
     pod = pods.pod(hostAliases=[{"ip": "10.0.0.1", "hostnames": ["a", "b"]}])
-    text = etc.hosts(pod, "10.64.1.9")
+    text = etc_files.hosts(pod, "10.64.1.9")
     assert "10.64.1.9\tp\n" in text
     assert text.endswith("10.0.0.1\ta\tb\n")
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import decide
-from rehearsal.kubelet.records import Record, adopted, lost, stamp
-from rehearsal.kubelet.reporter import replacing
-from rehearsal.kubelet.status import View, build
+from rehearsal.kubelet.api.reporter import replacing
+from rehearsal.kubelet.containers.container_records import Record, adopted, lost
+from rehearsal.kubelet.pods import restart_policy
+from rehearsal.kubelet.pods.status import View, build
+from rehearsal.kubernetes.time import stamp
 
 pytestmark = pytest.mark.unit
 NOW = 1_800_000_000.0
@@ -35,13 +36,13 @@ def runs(name: str, started: bool = True, ready: bool = True) -> Record:
     return Record(name, runs=1, state={"running": {"startedAt": stamp(NOW)}}, started=started, ready=ready)
 
 
-def plan(subject: dict[str, Any], *records: Record) -> decide.Plan:
-    return decide.plan(subject, {record.name: record for record in records}, NOW, 1.0)
+def plan(subject: dict[str, Any], *records: Record) -> restart_policy.Plan:
+    return restart_policy.plan(subject, {record.name: record for record in records}, NOW, 1.0)
 
 
 @pytest.mark.parametrize(("crashes", "seconds"), [(0, 0), (1, 10), (2, 20), (5, 160), (6, 300), (99, 300)])
 def test_delays_double_up_to_five_minutes(crashes: int, seconds: float) -> None:
-    assert decide.delay(crashes, 1.0) == seconds
+    assert restart_policy.delay(crashes, 1.0) == seconds
 
 
 def test_new_containers_start_and_running_ones_are_left_alone() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import tpu
+from rehearsal.kubelet.containers import tpu
 from tests.rehearsal.kubelet import pods
 
 pytestmark = pytest.mark.unit

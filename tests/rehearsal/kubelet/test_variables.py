@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubelet import quantity
-from rehearsal.kubelet.downward import FieldError, Surroundings, field, resource
-from rehearsal.kubelet.expansion import expand
-from rehearsal.kubelet.table import Image, TableError, argv, parse, runs_here
-from rehearsal.kubelet.variables import ConfigError, environment
+from rehearsal.kubelet.containers.downward_api import FieldError, Surroundings, field, resource
+from rehearsal.kubelet.containers.expansion import expand
+from rehearsal.kubelet.containers.variables import ConfigError, environment
+from rehearsal.kubernetes import quantity
+from rehearsal.kubernetes.image_table import Image, TableError, argv, parse, runs_here
 from tests.rehearsal.kubelet import pods
 
 pytestmark = pytest.mark.unit

@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from rehearsal.kubelet.client import Client
+from rehearsal.kubernetes.client import Client
 from tests.rehearsal.kubelet import scenario
 
 REQUIREMENT = "jax[tpu]==0.10.2"

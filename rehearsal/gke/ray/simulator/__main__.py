@@ -1,4 +1,4 @@
-"""`python -m rehearsal.ray`: plays Ray in one cluster until it is told to end."""
+"""`python -m rehearsal.gke.ray.simulator`: simulates Ray in one cluster until it is terminated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rehearsal.gke.ray.simulator.player import Player
 from rehearsal.host.layout import Layout
-from rehearsal.kubelet.client import Client
+from rehearsal.kubernetes.client import Client
 
 
 def main() -> None:

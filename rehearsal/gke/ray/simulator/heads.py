@@ -1,4 +1,4 @@
-"""The dashboards of a cluster's played heads: each listens on its pod's own address for as long as the pod runs."""
+"""The dashboards of a cluster's simulated heads: each listens on its pod's own address for as long as the pod runs."""
 
 from __future__ import annotations
 

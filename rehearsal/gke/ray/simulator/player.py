@@ -8,13 +8,13 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rehearsal.control_plane.images import read_table
 from rehearsal.gke.ray.simulator import submitters, view
 from rehearsal.gke.ray.simulator.heads import Head
 from rehearsal.host.layout import Layout
-from rehearsal.kubelet import table
-from rehearsal.kubelet.client import ApiError, Client
-from rehearsal.kubelet.reflector import Reflector
+from rehearsal.kubernetes import image_table
+from rehearsal.kubernetes.client import ApiError, Client
+from rehearsal.kubernetes.image_table import read_table
+from rehearsal.kubernetes.reflector import Reflector
 
 TICK_S = 0.3
 """How often time passes when nothing happens to a pod."""
@@ -26,7 +26,7 @@ class Player:
 
     def __init__(self, client: Client, layout: Layout, state: Path) -> None:
         self.client, self.layout, self.state = client, layout, state
-        self.images = table.load(layout.images)
+        self.images = image_table.load(layout.images)
         self.wake, self.over = threading.Event(), False
         self.pods = Reflector(client, "/api/v1/pods", self._changed)
         self.heads: dict[str, Head] = {}
@@ -38,7 +38,7 @@ class Player:
     def _played(self, pod: view.Object) -> bool:
         """Whether a pod is one of Ray's that no local program runs."""
         ray = view.cluster(pod)[1] != "" or submitters.submits(pod)
-        return ray and not table.runs_here(pod, self.images)
+        return ray and not image_table.runs_here(pod, self.images)
 
     def _changed(self, old: view.Object | None, new: view.Object | None) -> None:
         pod = new if new is not None else old

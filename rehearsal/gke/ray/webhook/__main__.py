@@ -1,4 +1,4 @@
-"""`python -m rehearsal.gke.ray_webhook`: answers the admission reviews of one cluster over HTTPS."""
+"""`python -m rehearsal.gke.ray.webhook`: answers the admission reviews of one cluster over HTTPS."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from rehearsal.control_plane.kubeapi import KubeApi
 from rehearsal.gke.ray.webhook import clusters, pods
 from rehearsal.gke.ray.webhook.shared import Object, Refused
+from rehearsal.kubernetes.kubeapi import KubeApi
 
 
 class Webhook:

@@ -1,0 +1,1 @@
+"""Communication with the API server: status, events, tokens, and the kubelet's own log endpoint."""

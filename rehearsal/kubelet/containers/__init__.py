@@ -1,0 +1,1 @@
+"""Containers: their processes, root file systems, environment, probes and records."""

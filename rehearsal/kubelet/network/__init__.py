@@ -1,0 +1,1 @@
+"""Pod networks: one network namespace per pod, connected to the cluster's bridge."""

@@ -1,0 +1,1 @@
+"""Pods: the agent, one worker per pod, restart decisions and the status that is reported."""
