@@ -69,11 +69,13 @@ def lint(*command: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.tools
 def test_actionlint_finds_nothing(actionlint: Path) -> None:
     done = lint(actionlint, *ACTIONLINT, *WORKFLOWS.values())
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.tools
 def test_actionlint_would_find_a_mistake(actionlint: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yml"
     broken.write_text(WORKFLOWS[PULL_REQUEST].read_text().replace("matrix.environment", "matrix.enviroment"))
