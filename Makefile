@@ -69,7 +69,7 @@ lint: venv ## style and types, and the workflows of GitHub Actions
 	@.rehearsal/bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
 	@$(VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
 
-test-fast: venv ## tests that need no rehearsal: seconds to a minute
+test-fast: venv ## tests that need no rehearsal, no built program and no network: one to two minutes
 	@$(PY) -m pytest -m '$(FAST)' $(ARGS)
 
 test: venv tools lint ## every test, from unit to rehearsal

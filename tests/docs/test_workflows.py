@@ -31,7 +31,8 @@ TARGET = re.compile(r"make (?P<target>[a-z-]+)(?: ENV=\$\{\{ matrix\.environment
 
 
 def workflow(name: str) -> dict[Any, Any]:
-    return yaml.safe_load(WORKFLOWS[name].read_text())
+    described: dict[Any, Any] = yaml.safe_load(WORKFLOWS[name].read_text())
+    return described
 
 
 def jobs() -> Iterator[tuple[str, str, dict[str, Any]]]:
