@@ -71,7 +71,7 @@ def test_what_cannot_be_read_names_file_line_and_way_out(tmp_path: Path, content
     path.write_bytes(content)
     problem = only_problem(path)
     assert str(problem).startswith(f"{place}\n")
-    assert got in str(problem.got)
+    assert got in str(problem.value)
     assert fix in problem.fix
 
 
@@ -85,7 +85,7 @@ def test_all_duplicates_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_missing_file_and_a_folder_are_faults(tmp_path: Path) -> None:
     assert "stack file named Pulumi.x.yaml" in only_problem(tmp_path / "Pulumi.x.yaml").expected
-    assert "directory" in str(only_problem(tmp_path).got)
+    assert "directory" in str(only_problem(tmp_path).value)
 
 
 def test_values_are_text_or_json_as_the_engine_hands_them_over(tmp_path: Path) -> None:
