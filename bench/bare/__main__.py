@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pulumi_gcp
@@ -12,7 +13,7 @@ rows = json.loads(Path(os.environ["BARE_RESOURCES"]).read_text())
 google = pulumi_gcp.Provider("google", project="bare-project", region="us-west4")
 
 
-def register(kind: str, name: str, inputs: dict, provider: pulumi.ProviderResource) -> pulumi.CustomResource:
+def register(kind: str, name: str, inputs: dict[str, Any], provider: pulumi.ProviderResource) -> pulumi.CustomResource:
     return pulumi.CustomResource(kind, name, inputs, pulumi.ResourceOptions(provider=provider))
 
 

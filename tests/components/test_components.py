@@ -19,6 +19,15 @@ POOL = "gcp:container/nodePool:NodePool"
 SERVICE = "gcp:projects/service:Service"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 
+NODE_CONFIG = {
+    "serviceAccount": "multislice-cluster-nodes@some-project.iam.gserviceaccount.com",
+    "oauthScopes": ["https://www.googleapis.com/auth/cloud-platform"],
+    "tags": ["multislice-cluster-node"],
+    "gcfsConfig": {"enabled": True},
+    "workloadMetadataConfig": {"mode": "GKE_METADATA"},
+}
+"""The fields that every node pool has in common."""
+
 
 def is_component(resource) -> bool:
     return resource.type.startswith("tpu-platform:")
@@ -75,8 +84,44 @@ def test_a_pool_asks_for_what_gcloud_asks_field_by_field(tutorial) -> None:
         "upgradeSettings": {"maxSurge": 1},
         "placementPolicy": {"type": "COMPACT", "tpuTopology": "2x4"},
     }
-    assert config["machineType"] == "ct5lp-hightpu-4t"
-    assert config["serviceAccount"].startswith("multislice-cluster-nodes@")
+    assert config == {"machineType": "ct5lp-hightpu-4t", **NODE_CONFIG}
+
+
+@pytest.mark.parametrize("name", ["tutorial", "both_tutorials"])
+def test_all_nodes_run_as_their_own_account_behind_the_metadata_server(request, name: str) -> None:
+    """With `GCE_METADATA` in place of `GKE_METADATA` every pod would get the node's own account, as Google's page "About
+    Workload Identity Federation for GKE" says."""
+    pools = request.getfixturevalue(name).of_type(POOL)
+    assert {pool.inputs["name"] for pool in pools} > {"default-pool", "nodepool1"}
+    for pool in pools:
+        config = pool.inputs["nodeConfig"]
+        cluster = pool.inputs["cluster"]
+        expected = {
+            **NODE_CONFIG,
+            "serviceAccount": f"{cluster}-nodes@some-project.iam.gserviceaccount.com",
+            "tags": [f"{cluster}-node"],
+        }
+        assert {key: config.get(key) for key in NODE_CONFIG} == expected, pool.name
+
+
+def test_the_account_of_the_nodes_holds_the_roles_of_a_node_and_no_others(tutorial) -> None:
+    """The roles of GKE's page "Harden your cluster's security" (least privilege for node service accounts), and the one that
+    pulls images from Artifact Registry. Without one of the first five a node writes no logs, metrics or metadata."""
+    grants = tutorial.of_type("gcp:projects/iAMMember:IAMMember")
+    account = "serviceAccount:multislice-cluster-nodes@some-project.iam.gserviceaccount.com"
+    assert sorted(grant.inputs["role"] for grant in grants) == [
+        "roles/artifactregistry.reader",
+        "roles/autoscaling.metricsWriter",
+        "roles/logging.logWriter",
+        "roles/monitoring.metricWriter",
+        "roles/monitoring.viewer",
+        "roles/stackdriver.resourceMetadata.writer",
+    ]
+    for grant in grants:
+        assert (grant.inputs["member"], grant.inputs["project"]) == (account, "some-project")
+    for pool in tutorial.of_type(POOL):
+        for grant in grants:
+            assert tutorial.needs(pool, grant), f"{pool.name} may start before {grant.name}"
 
 
 def test_a_pool_is_replaced_by_another_machine_type_old_one_first(tutorial) -> None:

@@ -26,7 +26,8 @@ Config = dict[str, Any]
 
 
 def dev() -> dict[str, Any]:
-    return yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
+    content: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
+    return content
 
 
 def with_config(change: Callable[[Config], Any]) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def properties() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_every_key_that_the_model_explains_is_explained_in_an_editor() -> None:
-    described = {key: schema.get("description") for key, schema in properties()}
+    described: dict[str, str] = {key: schema.get("description", "") for key, schema in properties()}
     assert described["privateEndpoint"].startswith("No public address")
     assert described["chipHour"].startswith("By generation (v6e)")
     assert all(text for key, text in described.items() if key.startswith("tpu-platform:"))

@@ -22,7 +22,8 @@ STACKS = sorted(path for path in ROOT.glob("Pulumi.*.yaml"))
 
 
 def project() -> dict[str, Any]:
-    return yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    content: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    return content
 
 
 def values_of(path: Path) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
     assert (dev.pools, dev.ray_jobs) == (local.pools, local.ray_jobs)
     assert [with_tiny_model(job) for job in dev.jobs] == [with_tiny_model(job) for job in local.jobs]
     assert {job.training.config for job in local.jobs if job.training is not None} == {"tiny"}
-    assert [plan.checkpoints.bucket for plan in (dev, local)] == [
+    assert [plan.checkpoints and plan.checkpoints.bucket for plan in (dev, local)] == [
         f"{p.settings.project}-checkpoints" for p in (dev, local)
     ]
     assert [without_retries(queue) for queue in dev.queues] == [without_retries(queue) for queue in local.queues]

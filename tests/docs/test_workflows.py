@@ -31,7 +31,8 @@ TARGET = re.compile(r"make (?P<target>[a-z-]+)(?: ENV=\$\{\{ matrix\.environment
 
 
 def workflow(name: str) -> dict[Any, Any]:
-    return yaml.safe_load(WORKFLOWS[name].read_text())
+    described: dict[Any, Any] = yaml.safe_load(WORKFLOWS[name].read_text())
+    return described
 
 
 def jobs() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -69,11 +70,13 @@ def lint(*command: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.tools
 def test_actionlint_finds_nothing(actionlint: Path) -> None:
     done = lint(actionlint, *ACTIONLINT, *WORKFLOWS.values())
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.tools
 def test_actionlint_would_find_a_mistake(actionlint: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yml"
     broken.write_text(WORKFLOWS[PULL_REQUEST].read_text().replace("matrix.environment", "matrix.enviroment"))

@@ -113,7 +113,11 @@ class Checkout:
         content = yaml.safe_load(before)
         change(content["config"])
         path.write_text(yaml.safe_dump(content))
-        return lambda: path.write_text(before) and None  # type: ignore[func-returns-value]
+
+        def undo() -> None:
+            path.write_text(before)
+
+        return undo
 
     def steps(self) -> list[dict[str, Any]]:
         """The steps of a preview, as the engine prints them."""

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from operations.preview.preview import environments
+from operations.stack.up import plan_of
 from rehearsal.host import sandbox
 from rehearsal.host.layout import Layout
 from settings.plan.cost import cost_of
 from settings.plan.plan import Plan
-from tests.end_to_end.conftest import Checkout, plan_of
+from tests.end_to_end.conftest import Checkout
 
 pytestmark = pytest.mark.rehearsal
 

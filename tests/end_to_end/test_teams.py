@@ -84,7 +84,10 @@ class Platform:
     def __init__(self, checkout: Checkout, plan: Plan) -> None:
         self.checkout = checkout
         self.cluster: Cluster = checkout.cluster()
-        self.jobs: dict[str, JobPlan | RayJobPlan] = {job.name: job for job in (*plan.jobs, *plan.ray_jobs)}
+        self.jobs: dict[str, JobPlan | RayJobPlan] = {
+            **{job.name: job for job in plan.jobs},
+            **{job.name: job for job in plan.ray_jobs},
+        }
 
     def submit(self, name: str) -> None:
         job = self.jobs[name]
@@ -309,9 +312,11 @@ def test_chips_outside_of_queues_are_refused_in_a_teams_namespace(platform: Plat
     assert "must name its queue" in platform.dry_run(jobs, plain_job(4))
     assert platform.dry_run(jobs, plain_job(0)) == ""
     assert platform.dry_run(jobs, plain_job(4, **{"kueue.x-k8s.io/queue-name": "team-a"})) == ""
-    without = multislice_jobset(platform.jobs["owner"])
+    owner = platform.jobs["owner"]
+    assert isinstance(owner, JobPlan)
+    without = multislice_jobset(owner)
     del without["metadata"]["labels"]
-    assert "must name its queue" in platform.dry_run(jobsets(platform.jobs["owner"]), without)
+    assert "must name its queue" in platform.dry_run(jobsets(owner), without)
     # Kueue's label on a pod is not enough for more chips than the team may ever have.
     admitted = {"kueue.x-k8s.io/podset": "main"}
     assert platform.dry_run(pods, pod(4, **admitted)) == ""

@@ -56,7 +56,8 @@ class Platform:
         return lifecycle.google(self.checkout.layout, method, path, body)
 
     def job(self, name: str, **changes: Any) -> RayJobPlan:
-        return replace(self.plan.ray_jobs[0], name=name, after=(), **changes)
+        first: RayJobPlan = self.plan.ray_jobs[0]
+        return replace(first, name=name, after=(), **changes)
 
     def submit(self, name: str, **changes: Any) -> None:
         submit(self.cluster, RAY, ray_job(self.job(name, **changes)))
@@ -165,7 +166,9 @@ def test_a_third_job_waits_for_quota_and_runs_when_a_slice_is_free(platform: Pla
     assert all(line.succeeded for line in lines)
     last = next(line for line in lines if line.name == waiting[0].name)
     others = [line for line in lines if line is not last]
-    assert last.reserved >= min(line.finished for line in others)
+    ends = [line.finished for line in others if line.finished is not None]
+    assert len(ends) == len(others) and last.reserved is not None
+    assert last.reserved >= min(ends)
     assert {frozenset(line.pools) for line in others} == {frozenset({"on-demand-pool"}), frozenset({"dws-pool"})}
     assert len(last.pools) == 1
 
@@ -216,7 +219,7 @@ def test_plan_b_that_never_answers_waits_and_says_so(platform: Platform) -> None
     line = platform.line("patient")
     assert not line.deactivated
     assert "waits for capacity" in line.note
-    assert line.request.name in line.note
+    assert line.request is not None and line.request.name in line.note
     platform.cluster.call("DELETE", f"{RAY}/patient")
     until("its request is gone", ENDS_S, lambda: not platform.cluster.list(REQUESTS))
     assert watched(STAYS_S, lambda: not platform.nodes("dws-pool"))

@@ -199,6 +199,16 @@ VIOLATING: list[tuple[str, tuple[Resource, ...], str]] = [
     ),
     (
         "quota-within-capacity",
+        (*OF_TWO_POOLS, cluster_queue("17")),
+        "the queues give out 17 chips of flavor v5e; its pools (2) have 16",
+    ),
+    (
+        "quota-within-capacity",
+        (SCALED, flavor(), cluster_queue("9")),
+        "the queues give out 9 chips of flavor v5e; its pools (1) have 8",
+    ),
+    (
+        "quota-within-capacity",
         (*OF_TWO_POOLS, cluster_queue("24")),
         "the queues give out 24 chips of flavor v5e; its pools (2) have 16",
     ),

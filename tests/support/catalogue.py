@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from settings.catalogue.accelerators import MACHINE_TYPES, ZONES, MachineType, minimum_gke
 from settings.catalogue.availability import OFFERS, Offer
-from settings.catalogue.capacity import CAPACITIES
+from settings.catalogue.capacity import CapacityKind
 
 _INTRODUCTION = """What the program knows of TPUs on GKE, as of November 2026. `~` marks what no primary source was found for. Zones
 change and capacity is added: state them in `tpuZones` and `tpuCapacity`, which are described in `Pulumi.yaml`."""
@@ -12,7 +14,7 @@ change and capacity is added: state them in `tpuZones` and `tpuCapacity`, which 
 
 def catalogue() -> str:
     rows = [_machine(machine) for machine in MACHINE_TYPES.values()]
-    kinds = list(CAPACITIES)
+    kinds = get_args(CapacityKind)
     return "\n".join([
         "# The catalogue", "", "<!-- Made by `make docs`. Do not edit. -->", "", _INTRODUCTION, "",
         "## Machine types", "",

@@ -154,10 +154,9 @@ def changes() -> str:
 
 
 def _section(change: Change) -> str:
-    lines = [change.content.splitlines(), change.of(change.content).splitlines()]
-    diff = [
-        line for line in difflib.unified_diff(*lines, n=1, lineterm="") if not line.startswith(("---", "+++", "@@"))
-    ]
+    before, after = change.content.splitlines(), change.of(change.content).splitlines()
+    compared = difflib.unified_diff(before, after, n=1, lineterm="")
+    diff = [line for line in compared if not line.startswith(("---", "+++", "@@"))]
     return "\n".join([
         f"## {change.title}", "", change.text, f"In `{change.file}`:", "",
         "```diff", *diff, "```", "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import pulumi
 from pulumi.runtime import mocks as pulumi_mocks
@@ -62,7 +62,7 @@ class _Answers(pulumi_mocks.Mocks):
             state = {"project": "some-project", **state, "projectNumber": 123456789012}
         return f"{args.name}-id", state
 
-    def call(self, args: pulumi_mocks.MockCallArgs) -> dict[str, Any]:
+    def call(self, args: pulumi_mocks.MockCallArgs) -> NoReturn:
         raise AssertionError(f"the program calls {args.token}: it must not ask the cloud while it plans")
 
 
@@ -74,7 +74,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
         self.twice: list[str] = []
 
     def RegisterResource(self, request: Any) -> Any:
-        response = super().RegisterResource(request)
+        response = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         if request.type == "pulumi:pulumi:Stack":
             return response
         if response.urn in self.registered:
@@ -104,7 +104,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
         return response
 
     def ReadResource(self, request: Any) -> Any:
-        response = super().ReadResource(request)
+        response = super().ReadResource(request)  # type: ignore[no-untyped-call]
         self.read.append(request.id)
         return response
 
@@ -112,7 +112,7 @@ class RecordingMonitor(pulumi_mocks.MockMonitor):
         if request.urn in self.registered:
             _ensure_event_loop()
             self.registered[request.urn].outputs = rpc.deserialize_properties(request.outputs)
-        return super().RegisterResourceOutputs(request)
+        return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
 
 @dataclass

@@ -7,9 +7,10 @@ import json
 
 import jax
 import numpy as np
+from jax.sharding import Mesh
 
 from workloads.programs.training import model
-from workloads.programs.training.mesh import Mesh, by_rows, mesh_of, whole
+from workloads.programs.training.mesh import by_rows, mesh_of, whole
 from workloads.programs.training.options import CONFIGS
 from workloads.programs.training.training_step import batch_of, compiled, fresh, layout
 

@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,14 +44,21 @@ def state_of(step: int) -> State:
     return jax.tree.map(lambda leaf: leaf + np.asarray(step, leaf.dtype), fresh(TINY, mesh(), 0))
 
 
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    path = tmp_path / "checkpoints"
-    saved = Checkpoints(path, TINY, seed=0)
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Written once: a save takes half a second."""
+    path = tmp_path_factory.mktemp("saved") / "checkpoints"
+    checkpoints = Checkpoints(path, TINY, seed=0)
     for step in SAVED:
-        saved.save(step, state_of(step), RECORD)
-    saved.finish()
+        checkpoints.save(step, state_of(step), RECORD)
+    checkpoints.finish()
     return path
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return shutil.copytree(saved, tmp_path / "checkpoints")
 
 
 def newest(folder: Path) -> checkpoints.Found | None:

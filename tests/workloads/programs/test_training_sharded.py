@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.unit
+pytestmark = pytest.mark.training
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 LOSS_TOLERANCE, GRADIENT_TOLERANCE = 2e-6, 2e-5
