@@ -12,32 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rehearsal.control_plane.control_plane import token
+from rehearsal.gcp.services import custom_endpoints, gcloud_overrides
 from rehearsal.host.layout import Layout
 from rehearsal.host.network import GOOGLE
 from rehearsal.host.pulumi_install import installed_engine, plugin
 
 PROVIDER_PORT = 8086
-
-_BASE_PATHS = {
-    "COMPUTE": "compute/beta/",
-    "CONTAINER": "v1beta1/",
-    # Its own default is v1beta1, for quotas. What it asks of services it asks of v1, but for operations, which follow this path.
-    "SERVICE_USAGE": "v1/",
-    "STORAGE": "storage/v1/",
-    "MONITORING": "",
-    "IAM": "v1/",
-    "IAM_BETA": "v1/",
-    "RESOURCE_MANAGER": "v1/",
-    "RESOURCE_MANAGER3": "v3/",
-    "RESOURCE_MANAGER_V3": "v3/",
-    "CLOUD_RESOURCE_MANAGER": "",
-    "TAGS": "v3/",
-    "TAGS_LOCATION": "v3/",
-    "CLOUD_BILLING": "v1/",
-    "CORE_BILLING": "v1/",
-}
-"""Where the real provider looks for the APIs of a platform, by `GOOGLE_<product>_CUSTOM_ENDPOINT`, with the base paths that it has by
-default: terraform-provider-google-beta's transport/config.go (`DefaultBasePaths`, `SetEndpointDefaults`), which pulumi-gcp wraps."""
 
 _TAKEN_OUT = (
     "KUBECONFIG", "USER_PROJECT_OVERRIDE", "PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE_FILE",
@@ -87,7 +67,7 @@ def _pulumi(layout: Layout, path: str) -> dict[str, str]:
 
 def _google(base: str, layout: Layout) -> dict[str, str]:
     return {
-        **google_endpoints(base),
+        **custom_endpoints(base),
         "GOOGLE_OAUTH_ACCESS_TOKEN": token(layout),
         # It asks Google's own host for the list of regions, wherever the endpoints point.
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
@@ -95,19 +75,10 @@ def _google(base: str, layout: Layout) -> dict[str, str]:
     }
 
 
-def google_endpoints(base: str) -> dict[str, str]:
-    """What makes a real `pulumi-resource-gcp` talk to the REST server at `base`."""
-    return {f"GOOGLE_{product}_CUSTOM_ENDPOINT": f"{base}/{path}" for product, path in _BASE_PATHS.items()}
-
-
 def gcloud(base: str, layout: Layout) -> dict[str, str]:
     """What makes Google's own `gcloud` talk to the REST server at `base`."""
-    overrides = {
-        "CONTAINER": "", "SERVICEUSAGE": "", "COMPUTE": "compute/v1/", "IAM": "", "CLOUDRESOURCEMANAGER": "",
-        "STORAGE": "storage/v1/", "MONITORING": "",
-    }  # fmt: skip
     return {
-        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{base}/{path}" for api, path in overrides.items()},
+        **gcloud_overrides(base),
         "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
         "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",

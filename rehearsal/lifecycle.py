@@ -99,7 +99,7 @@ def _units(layout: Layout) -> list[tuple[str, list[str], dict[str, str]]]:
     ]
     python = [sys.executable, "-m"]
     rows = [
-        ("google", [*python, "rehearsal.gcp", *google, "--backend", "control-plane"], home),
+        ("google", [*python, "rehearsal.google_server", *google, "--backend", "control-plane"], home),
         ("gateway", [*python, "rehearsal.host.forward", "gateway", "--socket", str(gateway_socket(layout))], home),
     ]
     if real_google_plugin(layout) is None:
@@ -189,7 +189,7 @@ def await_google(layout: Layout) -> None:
 
 
 def _set_capacity(layout: Layout) -> None:
-    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gke/autoscaler/capacity.py)."""
+    """The file that REHEARSAL_CAPACITY names says how many chips Google has (JSON or YAML, see rehearsal/gcp/capacity.py)."""
     named = os.environ.get("REHEARSAL_CAPACITY")
     if named:
         google(layout, "PUT", "/_rehearsal/capacity", yaml.safe_load(Path(named).read_text()))

@@ -6,7 +6,19 @@ import base64
 import re
 
 from rehearsal.gcp import policy, projects
-from rehearsal.gcp.core import Call, Handler, Object, World, already_exists, invalid, not_found, number, page, stamp
+from rehearsal.gcp.core import (
+    Call,
+    CloudState,
+    Handler,
+    Object,
+    Service,
+    already_exists,
+    invalid,
+    not_found,
+    number,
+    page,
+    stamp,
+)
 
 KIND = "service-accounts"
 _ID = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])")
@@ -14,7 +26,7 @@ LONGEST = {"displayName": 100, "description": 256}
 """In bytes of UTF-8, by the API's description of the two fields."""
 
 
-def find(world: World, email: str) -> Object | None:
+def find(world: CloudState, email: str) -> Object | None:
     """The service account of that address."""
     return world.store.get(KIND, email)
 
@@ -38,7 +50,7 @@ def _account(call: Call) -> Object:
     raise not_found(f"Unknown service account: {wanted}")
 
 
-def _saved(world: World, account: Object) -> Object:
+def _saved(world: CloudState, account: Object) -> Object:
     """Writes an account, with a new etag."""
     fresh = {**account, "etag": base64.b64encode(number(f"{account}{stamp()}", 8).encode()).decode()}
     world.store.put(KIND, account["email"], fresh)
@@ -130,4 +142,14 @@ _VERBS: dict[str, Handler] = {
     "delete": _delete,
     **policy.calls(lambda call: str(_account(call)["name"])),
 }
-HANDLERS: dict[str, Handler] = {f"iam.projects.serviceAccounts.{verb}": handler for verb, handler in _VERBS.items()}
+_HANDLERS: dict[str, Handler] = {f"iam.projects.serviceAccounts.{verb}": handler for verb, handler in _VERBS.items()}
+
+SERVICE = Service(
+    name="iam",
+    versions=("v1",),
+    handlers=_HANDLERS,
+    custom_endpoints={"IAM": "v1/", "IAM_BETA": "v1/"},
+    provider_path="v1",
+    must_be_enabled=True,
+    resources={KIND: KIND},
+)

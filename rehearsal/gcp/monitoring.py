@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 
 from rehearsal.gcp import projects
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, already_exists, invalid, not_found, number, page, stamp
+from rehearsal.gcp.core import (
+    ApiError,
+    Call,
+    Handler,
+    Object,
+    Service,
+    already_exists,
+    invalid,
+    not_found,
+    number,
+    page,
+    stamp,
+)
 
 KIND = "dashboards"
 LAYOUTS = ("gridLayout", "mosaicLayout", "rowLayout", "columnLayout")
@@ -102,4 +114,14 @@ def _list(call: Call) -> Object:
 
 
 _VERBS: dict[str, Handler] = {"create": _create, "get": _found, "list": _list, "patch": _patch, "delete": _delete}
-HANDLERS: dict[str, Handler] = {f"monitoring.projects.dashboards.{verb}": handler for verb, handler in _VERBS.items()}
+_HANDLERS: dict[str, Handler] = {f"monitoring.projects.dashboards.{verb}": handler for verb, handler in _VERBS.items()}
+
+SERVICE = Service(
+    name="monitoring",
+    versions=("v1",),
+    handlers=_HANDLERS,
+    custom_endpoints={"MONITORING": ""},
+    provider_path="v1",
+    must_be_enabled=True,
+    resources={KIND: KIND},
+)

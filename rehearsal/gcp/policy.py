@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable
 
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, invalid
 
 KIND = "policies"
 VERSIONS = (0, 1, 3)
@@ -23,7 +23,7 @@ _MEMBERS = frozenset(
 _EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
 
 
-def _saved(world: World, name: str) -> Object:
+def _saved(world: CloudState, name: str) -> Object:
     return world.store.get(KIND, name) or {"bindings": [], "serial": 0}
 
 
@@ -39,7 +39,7 @@ def same_bytes(text: str) -> str:
     return text.replace("-", "+").replace("_", "/")
 
 
-def read_policy(world: World, name: str, version: int = 1) -> Object:
+def read_policy(world: CloudState, name: str, version: int = 1) -> Object:
     """The policy of a resource, for a caller who understands policies up to that version.
 
     One who does not understand conditions gets bindings that have one under a role that does not exist, so that writing the
@@ -63,7 +63,7 @@ def _without_condition(binding: Object) -> Object:
     return {"role": f"{binding['role']}_withcond_{mark}", "members": binding["members"]}
 
 
-def write_policy(world: World, name: str, policy: Object, mask: str = "") -> Object:
+def write_policy(world: CloudState, name: str, policy: Object, mask: str = "") -> Object:
     """Replaces a policy. Raises ApiError when it was changed since it was read, or when it cannot be."""
     with world.store.lock:
         saved = _saved(world, name)
@@ -82,7 +82,7 @@ def write_policy(world: World, name: str, policy: Object, mask: str = "") -> Obj
         return read_policy(world, name, 3)
 
 
-def _check(world: World, policy: Object, bindings: list[Object], before: list[Object]) -> None:
+def _check(world: CloudState, policy: Object, bindings: list[Object], before: list[Object]) -> None:
     version = policy.get("version", 0)
     if version not in VERSIONS:
         raise invalid(f"Invalid policy version: {version}. Must be one of 0, 1 or 3.")
@@ -108,7 +108,7 @@ def _merged(bindings: list[Object]) -> list[Object]:
     return [found[key] for key in sorted(found)]
 
 
-def _must_exist(world: World, member: str) -> None:
+def _must_exist(world: CloudState, member: str) -> None:
     """Refuses what Google refuses in a binding. Accounts of Google's own (service agents) exist without being made."""
     kind, _, who = member.partition(":")
     if member in _EVERYBODY:
@@ -120,7 +120,7 @@ def _must_exist(world: World, member: str) -> None:
         raise invalid(f"Service account {who} does not exist.")
 
 
-def mark_deleted(world: World, member: str, unique_id: str) -> None:
+def mark_deleted(world: CloudState, member: str, unique_id: str) -> None:
     """Rewrites a deleted account's bindings as Google does: they stay, and do not count for an account of the same name made later."""
     gone = f"deleted:{member}?uid={unique_id}"
     with world.store.lock:

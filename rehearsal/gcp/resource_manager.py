@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehearsal.gcp import policy, projects
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, number
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, Service, number
 
 CREATED = "2025-01-01T00:00:00.000Z"
 """Projects are not made here; they have been there since this day."""
@@ -33,4 +33,31 @@ def _get(call: Call) -> Object:
 
 
 _VERBS: dict[str, Handler] = {"get": _get, **policy.calls(lambda call: f"projects/{_project(call)}")}
-HANDLERS: dict[str, Handler] = {f"cloudresourcemanager.projects.{verb}": handler for verb, handler in _VERBS.items()}
+_HANDLERS: dict[str, Handler] = {f"cloudresourcemanager.projects.{verb}": handler for verb, handler in _VERBS.items()}
+
+
+def _bindings(state: CloudState) -> list[str]:
+    store = state.store
+    return [
+        f"{name}: {binding['role']}"
+        for name in store.names(policy.KIND)
+        for binding in (store.get(policy.KIND, name) or {})["bindings"]
+    ]
+
+
+SERVICE = Service(
+    name="cloudresourcemanager",
+    versions=("v1", "v3"),
+    handlers=_HANDLERS,
+    custom_endpoints={
+        "RESOURCE_MANAGER": "v1/",
+        "RESOURCE_MANAGER3": "v3/",
+        "RESOURCE_MANAGER_V3": "v3/",
+        "CLOUD_RESOURCE_MANAGER": "",
+        "TAGS": "v3/",
+        "TAGS_LOCATION": "v3/",
+    },
+    provider_path="v1",
+    other_state=(policy.KIND,),
+    leftovers={"iam bindings": _bindings},
+)

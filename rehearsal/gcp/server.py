@@ -16,44 +16,33 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rehearsal.gcp import compute, container, iam, monitoring, projects, resource_manager, serviceusage, storage
-from rehearsal.gcp.compute.kinds import KINDS
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, Query, Settings, Store, World
-from rehearsal.gcp.core.discovery import Method, find
+from rehearsal.gcp import capacity, projects, serviceusage
+from rehearsal.gcp.core import ApiError, Call, CloudState, Object, Query, ServerSettings, Service, Store
+from rehearsal.gcp.core.discovery import Method
+from rehearsal.gcp.core.faults import FAULTS
 from rehearsal.gcp.core.validation import check
-from rehearsal.gke.autoscaler import autoscaler, capacity
-from rehearsal.gke.nodes import nodes
-from rehearsal.gke.provisioning import provisioning
-
-HANDLERS: dict[str, Handler] = {
-    **container.HANDLERS, **compute.HANDLERS, **serviceusage.HANDLERS, **iam.HANDLERS, **resource_manager.HANDLERS,
-    **storage.HANDLERS, **monitoring.HANDLERS,
-}  # fmt: skip
-NEEDED_API = {api: f"{api}.googleapis.com" for api in ("container", "compute", "iam", "monitoring")}
+from rehearsal.gcp.services import BY_NAME, HANDLERS, SERVICES, TASKS, find
 
 
 class Server:
     """The APIs over one folder of state."""
 
-    def __init__(self, state: Path, settings: Settings) -> None:
+    def __init__(self, state: Path, settings: ServerSettings) -> None:
         state.mkdir(parents=True, exist_ok=True)
-        self.world = World(Store(state / "objects"), settings, {**container.TASKS, **compute.TASKS})
+        self.world = CloudState(Store(state / "objects"), settings, dict(TASKS))
         self._audit = state / "audit.jsonl"
         self._audit_lock = threading.Lock()
         self.ready = threading.Event()
 
     def start(self) -> None:
-        """Brings back what an earlier life left, then keeps nodes as their pools say."""
+        """Restores what an earlier life left running, then keeps Kubernetes as the state says."""
 
         def work() -> None:
-            try:
-                container.reassert(self.world)
-            except Exception:  # noqa: BLE001 the server still answers; the cluster's status tells
-                traceback.print_exc()
+            for service in SERVICES:
+                _resume(service, self.world)
             self.world.resume()
             self.ready.set()
-            threading.Thread(target=autoscaler.keep, args=(self.world,), daemon=True).start()
-            nodes.keep(self.world)
+            self.world.settings.kubernetes.keep(self.world)
 
         threading.Thread(target=work, daemon=True).start()
 
@@ -105,14 +94,15 @@ class Server:
         method, params = found[0], projects.by_id(self.world, found[1])
         handler = HANDLERS.get(method.id)
         if handler is None:
-            raise ApiError(501, f"Method {method.id} is not played by this rehearsal.")
+            raise ApiError(501, f"Method {method.id} is not supported by this rehearsal.")
         read = check(method, query, body)
         call = Call(method.api, method.id, params, query, read if isinstance(read, dict) else {}, self.world)
         name = _subject(call)
         if self.world.fault("unavailable", method.id, name):
             raise ApiError(503, "The service is currently unavailable.")
-        if method.api.split(".")[0] in NEEDED_API and call.project not in ("", "-"):
-            serviceusage.require_api(self.world, call.project, NEEDED_API[method.api.split(".")[0]])
+        service = BY_NAME[method.api.split(".")[0]]
+        if service.must_be_enabled and call.project not in ("", "-"):
+            serviceusage.require_api(self.world, call.project, service.host)
         return handler(call)
 
     # -- for those who rehearse ---------------------------------------------------------------------------------------
@@ -147,38 +137,24 @@ class Server:
 
     def _state(self, request: Request) -> Response:
         store = self.world.store
-        kinds = (
-            "clusters",
-            "pools",
-            *(f"compute-{kind.plural}" for kind in KINDS),
-            iam.KIND,
-            storage.KIND,
-            monitoring.KIND,
-            "policies",
-            "services",
-        )
+        kinds = [kind for service in SERVICES for kind in service.state]
         return JSONResponse({kind: {name: store.get(kind, name) for name in store.names(kind)} for kind in kinds})
 
     def _leftovers(self, request: Request) -> Response:
-        """All that a destroyed platform should not leave: resources, bindings, and what was in a cluster when it was deleted."""
-        store = self.world.store
-        compute_kinds = [f"compute-{kind.plural}" for kind in KINDS]
-        found: dict[str, Any] = {
-            kind.removeprefix("compute-"): store.names(kind)
-            for kind in ("clusters", "pools", *compute_kinds, iam.KIND, storage.KIND, monitoring.KIND)
-        }
-        found["iam bindings"] = [
-            f"{name}: {b['role']}"
-            for name in store.names("policies")
-            for b in (store.get("policies", name) or {})["bindings"]
-        ]
-        found["kubernetes objects of deleted clusters"] = [
-            thing for row in store.list("census") for thing in row["left"]
-        ]
+        """Everything that a destroyed platform should not leave: resources, bindings, and what was in a cluster at its deletion."""
+        found: dict[str, list[str]] = {}
+        for service in SERVICES:
+            found |= {shown: self.world.store.names(kind) for shown, kind in service.resources.items()}
+            found |= {row: count(self.world) for row, count in service.leftovers.items()}
         return JSONResponse(found)
 
 
-FAULTS = ("stockout", "quota", "slow", "unavailable", *provisioning.FAULTS)
+def _resume(service: Service, state: CloudState) -> None:
+    try:
+        if service.resume is not None:
+            service.resume(state)
+    except Exception:  # noqa: BLE001 the server still answers; the status of the resources shows the failure
+        traceback.print_exc()
 
 
 def _wrong_faults(listed: Any) -> str:

@@ -6,13 +6,13 @@ import time
 from typing import Any
 
 from rehearsal.gcp import projects
-from rehearsal.gcp.apis import ALWAYS_ON, TITLES, standing_on, with_needs
 from rehearsal.gcp.core import (
     ApiError,
     Call,
+    CloudState,
     Handler,
     Object,
-    World,
+    Service,
     failed_precondition,
     invalid,
     not_found,
@@ -20,6 +20,7 @@ from rehearsal.gcp.core import (
     page,
     stamp,
 )
+from rehearsal.gcp.service_catalogue import ALWAYS_ON, TITLES, standing_on, with_needs
 
 OPERATIONS = "serviceusage-operations"
 SECONDS = 10.0
@@ -29,14 +30,14 @@ MOST_AT_ONCE = 20
 _TYPES = "type.googleapis.com/google.api.serviceusage.v1."
 
 
-def enabled(world: World, project: str) -> set[str]:
+def enabled(world: CloudState, project: str) -> set[str]:
     """The APIs that are on in a project. Those being enabled count from the moment at which their operation is done."""
     saved = world.store.get("services", project) or {}
     since = saved.get("from", {})
     return {*ALWAYS_ON, *(api for api in saved.get("enabled", []) if since.get(api, 0.0) <= time.time())}
 
 
-def require_api(world: World, project: str, api: str) -> None:
+def require_api(world: CloudState, project: str, api: str) -> None:
     """Raises the refusal of an API that the project has not enabled."""
     project_id = projects.resolve(world, project)
     if project_id is None or api in enabled(world, project_id):
@@ -144,7 +145,7 @@ def _seconds(call: Call, api: str) -> float:
     return SECONDS * call.world.settings.time_scale * call.world.pace(call.method, api)
 
 
-def _save(world: World, project: str, on: set[str], since: dict[str, float]) -> None:
+def _save(world: CloudState, project: str, on: set[str], since: dict[str, float]) -> None:
     """Writes what is on. What an earlier call is still enabling stays under way."""
     saved = world.store.get("services", project) or {}
     coming = {api: at for api, at in saved.get("from", {}).items() if at > time.time()}
@@ -198,7 +199,7 @@ def _get_operation(call: Call) -> Object:
     return _shown(row)
 
 
-HANDLERS: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "serviceusage.services.list": _list,
     "serviceusage.services.get": _get,
     "serviceusage.services.enable": _enable,
@@ -207,3 +208,13 @@ HANDLERS: dict[str, Handler] = {
     "serviceusage.services.batchGet": _batch_get,
     "serviceusage.operations.get": _get_operation,
 }
+
+SERVICE = Service(
+    name="serviceusage",
+    versions=("v1",),
+    handlers=_HANDLERS,
+    # The real provider's default is v1beta1, for quotas. It asks v1 of services, but for operations, which follow this path.
+    custom_endpoints={"SERVICE_USAGE": "v1/"},
+    provider_path="v1",
+    other_state=("services",),
+)

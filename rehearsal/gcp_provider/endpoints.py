@@ -5,31 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from rehearsal.gcp.services import SERVICES
 
-@dataclass(frozen=True)
-class Api:
-    """An API and the version that the real provider speaks."""
-
-    variable: str
-    argument: str
-    version: str
-    host: str
-
-
-APIS = {
-    "container": Api("GOOGLE_CONTAINER_CUSTOM_ENDPOINT", "containerCustomEndpoint", "v1beta1", "https://container.googleapis.com"),
-    "compute": Api("GOOGLE_COMPUTE_CUSTOM_ENDPOINT", "computeCustomEndpoint", "compute/v1", "https://compute.googleapis.com"),
-    "serviceusage": Api("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", "serviceUsageCustomEndpoint", "v1", "https://serviceusage.googleapis.com"),
-    "iam": Api("GOOGLE_IAM_CUSTOM_ENDPOINT", "iamCustomEndpoint", "v1", "https://iam.googleapis.com"),
-    "storage": Api("GOOGLE_STORAGE_CUSTOM_ENDPOINT", "storageCustomEndpoint", "storage/v1", "https://storage.googleapis.com"),
-    "monitoring": Api("GOOGLE_MONITORING_CUSTOM_ENDPOINT", "monitoringCustomEndpoint", "v1", "https://monitoring.googleapis.com"),
-    "resourcemanager": Api(
-        "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT", "resourceManagerCustomEndpoint", "v1", "https://cloudresourcemanager.googleapis.com"
-    ),
-}  # fmt: skip
 _VERSION = re.compile(r"(/compute|/storage)?(/(v\d+|beta|alpha)\w*)?/*$")
 
 
@@ -38,9 +17,16 @@ def bases(
 ) -> dict[str, str]:
     """The address of each API, version and all: the provider's arguments first, then the environment, then `everything`."""
     found = {}
-    for name, api in APIS.items():
-        stated = arguments.get(api.argument)
-        for candidate in (environment.get(api.variable), everything, api.host):
+    for service in SERVICES:
+        product = next(iter(service.custom_endpoints))
+        stated = arguments.get(_argument(product))
+        for candidate in (environment.get(f"GOOGLE_{product}_CUSTOM_ENDPOINT"), everything, f"https://{service.host}"):
             stated = candidate if stated is None else stated
-        found[name] = f"{_VERSION.sub('', str(stated))}/{api.version}"
+        found[service.name] = f"{_VERSION.sub('', str(stated))}/{service.provider_path}"
     return found
+
+
+def _argument(product: str) -> str:
+    """The provider argument of a product: SERVICE_USAGE -> serviceUsageCustomEndpoint."""
+    head, *rest = product.lower().split("_")
+    return head + "".join(word.capitalize() for word in rest) + "CustomEndpoint"

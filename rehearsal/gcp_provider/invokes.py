@@ -57,7 +57,7 @@ def zones(cloud: Cloud, args: Values) -> dict[str, Any]:
 
 def project(cloud: Cloud, args: Values) -> dict[str, Any]:
     name = str(args["projectId"]) if args.get("projectId") else cloud.project_of({})
-    found = cloud.rest.call("resourcemanager", "GET", f"projects/{name}")
+    found = cloud.rest.call("cloudresourcemanager", "GET", f"projects/{name}")
     parent = found.get("parent", {})
     labels = found.get("labels", {})
     return {

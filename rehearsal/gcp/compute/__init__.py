@@ -1,13 +1,23 @@
 """The parts of the Compute Engine API on which clusters stand: networks and what belongs to them, zones and machine types."""
 
-from rehearsal.gcp.compute.catalogue import HANDLERS as _CATALOGUE
-from rehearsal.gcp.compute.groups import HANDLERS as _GROUPS
-from rehearsal.gcp.compute.operations import HANDLERS as _OPERATIONS
-from rehearsal.gcp.compute.resources import HANDLERS as _RESOURCES
-from rehearsal.gcp.compute.resources import TASKS
-from rehearsal.gcp.compute.routes import HANDLERS as _ROUTES
-from rehearsal.gcp.core import Handler
+from rehearsal.gcp.compute import catalogue, groups, operations, resources, routes
+from rehearsal.gcp.compute.kinds import KINDS
+from rehearsal.gcp.core import Service
 
-HANDLERS: dict[str, Handler] = {**_CATALOGUE, **_GROUPS, **_OPERATIONS, **_RESOURCES, **_ROUTES}
-
-__all__ = ["HANDLERS", "TASKS"]
+SERVICE = Service(
+    name="compute",
+    versions=("v1", "beta"),
+    handlers={
+        **catalogue.HANDLERS,
+        **groups.HANDLERS,
+        **operations.HANDLERS,
+        **resources.HANDLERS,
+        **routes.HANDLERS,
+    },
+    custom_endpoints={"COMPUTE": "compute/beta/"},
+    provider_path="compute/v1",
+    gcloud_path="compute/v1/",
+    must_be_enabled=True,
+    tasks=resources.TASKS,
+    resources={kind.plural: kind.store for kind in KINDS},
+)

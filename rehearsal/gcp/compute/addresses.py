@@ -7,14 +7,14 @@ import itertools
 from collections.abc import Iterator
 
 from rehearsal.gcp.compute.kinds import missing, path_of, wrong
-from rehearsal.gcp.core import Object, World, number
+from rehearsal.gcp.core import CloudState, Object, number
 
 
 def inside(inner: str, outer: str) -> bool:
     return ipaddress.IPv4Network(inner).subnet_of(ipaddress.IPv4Network(outer))
 
 
-def chosen(world: World, path: str, address: Object) -> Object:
+def chosen(world: CloudState, path: str, address: Object) -> Object:
     """A reservation with its address: the one asked for, or a free one."""
     if address["addressType"] == "INTERNAL":
         address = {"purpose": "GCE_ENDPOINT", **address}
@@ -26,7 +26,7 @@ def chosen(world: World, path: str, address: Object) -> Object:
     return {**address, "address": next(text for text in _external(path) if text not in taken)}
 
 
-def _taken(world: World) -> set[str]:
+def _taken(world: CloudState) -> set[str]:
     return {row["address"] for row in world.store.list("compute-addresses")}
 
 
@@ -38,7 +38,7 @@ def _external(path: str) -> Iterator[str]:
     return itertools.chain(hosts[start:], hosts[:start])
 
 
-def _internal(world: World, address: Object) -> str:
+def _internal(world: CloudState, address: Object) -> str:
     if not address.get("subnetwork"):
         raise missing("resource.subnetwork")
     subnetwork = world.store.get("compute-subnetworks", path_of(address["subnetwork"]))

@@ -7,14 +7,14 @@ import ipaddress
 
 from rehearsal.gcp.compute import defaults
 from rehearsal.gcp.compute.kinds import BASE, fingerprint, path_of
-from rehearsal.gcp.core import Object, World, now, number
+from rehearsal.gcp.core import CloudState, Object, now, number
 from rehearsal.gcp.machines import REGIONS
 
 _ALL = ipaddress.IPv4Network("10.128.0.0/9")
 _KIND = "compute-subnetworks"
 
 
-def populate(world: World, network: Object) -> None:
+def populate(world: CloudState, network: Object) -> None:
     """Gives a new network its route and its subnetworks."""
     project = network["selfLink"].split("/projects/")[1].split("/")[0]
     _route(world, network, project)
@@ -22,7 +22,7 @@ def populate(world: World, network: Object) -> None:
         _subnetworks(world, network, project)
 
 
-def _route(world: World, network: Object, project: str) -> None:
+def _route(world: CloudState, network: Object, project: str) -> None:
     """It can be deleted, and does not come back."""
     digits = number(f"{network['selfLink']} {now()}", 16)
     path = f"projects/{project}/global/routes/default-route-{digits}"
@@ -35,7 +35,7 @@ def _route(world: World, network: Object, project: str) -> None:
     world.store.put("compute-routes", path, row)
 
 
-def _subnetworks(world: World, network: Object, project: str) -> None:
+def _subnetworks(world: CloudState, network: Object, project: str) -> None:
     for region, block in zip(sorted(REGIONS), _ALL.subnets(new_prefix=20), strict=False):
         path = f"projects/{project}/regions/{region}/subnetworks/{network['name']}"
         if world.store.get(_KIND, path) is not None:
@@ -49,18 +49,18 @@ def _subnetworks(world: World, network: Object, project: str) -> None:
         world.store.put(_KIND, path, {**row, "fingerprint": fingerprint(row)})
 
 
-def _own(world: World, kind: str, network: Object) -> list[Object]:
+def _own(world: CloudState, kind: str, network: Object) -> list[Object]:
     return [row for row in world.store.list(kind) if row["network"] == network["selfLink"] and row.get("_automatic")]
 
 
-def release(world: World, network: Object) -> None:
+def release(world: CloudState, network: Object) -> None:
     """Makes its subnetworks ordinary ones: the network is in custom mode from now on."""
     for row in _own(world, _KIND, network):
         row.pop("_automatic")
         world.store.put(_KIND, path_of(row["selfLink"]), row)
 
 
-def clear(world: World, network: Object) -> None:
+def clear(world: CloudState, network: Object) -> None:
     """They go with their network."""
     for kind in (_KIND, "compute-routes"):
         for row in _own(world, kind, network):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, fingerprint, path_of, project, zone
-from rehearsal.gcp.core import Call, Handler, Object, World, number
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, number
 from rehearsal.gcp.machines import REGIONS, zones
-from rehearsal.gke.nodes import pool_nodes
+from rehearsal.gcp.nodes import pool_nodes
 
 
-def _of(world: World, of_project: str, zone_name: str) -> list[Object]:
+def _of(world: CloudState, of_project: str, zone_name: str) -> list[Object]:
     """The groups of a zone, one for each pool that has nodes there."""
     found = []
     for pool in world.store.list("pools", f"projects/{of_project}/"):

@@ -6,7 +6,7 @@ import time
 
 from rehearsal.gcp.compute import listing
 from rehearsal.gcp.compute.kinds import BASE, absent, project, region, zone
-from rehearsal.gcp.core import Call, Handler, Object, World, now, number, stamp
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, now, number, stamp
 from rehearsal.gcp.machines import REGIONS
 
 KIND = "compute-operations"
@@ -75,7 +75,7 @@ def _scope(call: Call) -> str:
     return f"zones/{zone(call)}" if "zone" in call.params else "global"
 
 
-def _find(world: World, call: Call) -> Object:
+def _find(world: CloudState, call: Call) -> Object:
     name = f"projects/{project(call)}/{_scope(call)}/operations/{call.params['operation']}"
     operation = world.store.get(KIND, name)
     if operation is None:

@@ -18,8 +18,8 @@ from rehearsal.gcp.compute.kinds import (
     wrong,
 )  # fmt: skip
 from rehearsal.gcp.compute.operations import begin, label
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, already_exists, now, number
-from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, already_exists, now, number
+from rehearsal.gcp.core.state import Task
 from rehearsal.gcp.machines import REGIONS
 from rehearsal.gcp.policy import same_bytes
 
@@ -97,7 +97,7 @@ def _begin(kind: Kind, call: Call, verb: str, resource: Object, before: Object |
     return begin(call, named, verb, resource, task, {"plural": kind.plural, "path": path})
 
 
-def _shown(world: World, kind: Kind, resource: Object) -> Object:
+def _shown(world: CloudState, kind: Kind, resource: Object) -> Object:
     hidden = {"fingerprint"} if kind.plural == "networks" else set()
     visible = {key: value for key, value in resource.items() if not key.startswith("_") and key not in hidden}
     if kind.plural == "networks":
@@ -207,7 +207,7 @@ def _custom_mode(call: Call) -> Object:
 # -- the end of operations ---------------------------------------------------------------------------------------------
 
 
-def _ready(world: World, args: Object) -> None:
+def _ready(world: CloudState, args: Object) -> None:
     with world.store.lock:
         store = f"compute-{args['plural']}"
         found = world.store.get(store, args["path"])
@@ -219,7 +219,7 @@ def _ready(world: World, args: Object) -> None:
             automatic.populate(world, found)
 
 
-def _gone(world: World, args: Object) -> None:
+def _gone(world: CloudState, args: Object) -> None:
     """Deletes, unless something came to stand on the resource meanwhile: then it stays as it was."""
     with world.store.lock:
         store = f"compute-{args['plural']}"

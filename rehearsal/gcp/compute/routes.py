@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from rehearsal.gcp.compute import listing, ranges, resources
 from rehearsal.gcp.compute.kinds import BASE, path_of, project
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, number, public
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, number, public
 
 
-def _local(world: World, of_project: str) -> Iterator[Object]:
+def _local(world: CloudState, of_project: str) -> Iterator[Object]:
     """The routes inside a project's networks."""
     for subnetwork in world.store.list("compute-subnetworks", f"projects/{of_project}/regions/"):
         for _, text, _ in ranges.of(subnetwork):

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from rehearsal.gcp.compute import ranges
 from rehearsal.gcp.compute.kinds import BASE, NAME, missing, not_ready, path_of, wrong
 from rehearsal.gcp.compute.users import range_users
-from rehearsal.gcp.core import Object, World
+from rehearsal.gcp.core import CloudState, Object
 
-Rule = Callable[[World, str, Object, Object | None], None]
+Rule = Callable[[CloudState, str, Object, Object | None], None]
 """Takes the path of a resource, what it is to be, and what it was (None for a new one)."""
 
 FIXED = {
@@ -26,7 +26,7 @@ _WITH_PORTS = frozenset({"tcp", "udp", "sctp", "6", "17", "132"})
 _NAT_SOURCES = ("ALL_SUBNETWORKS_ALL_IP_RANGES", "ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES", "LIST_OF_SUBNETWORKS")
 
 
-def check(plural: str, world: World, path: str, resource: Object, before: Object | None = None) -> None:
+def check(plural: str, world: CloudState, path: str, resource: Object, before: Object | None = None) -> None:
     """Raises ApiError when a resource of that kind cannot be so."""
     if before is not None:
         for field in FIXED.get(plural, ()):
@@ -47,7 +47,7 @@ def check_name(name: str, field: str = "resource.name") -> None:
         raise wrong(field, name, f"Must be a match of regex '{NAME}'")
 
 
-def _attached(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _attached(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     """Every project has a network `default`, which is not kept here."""
     if not resource.get("network"):
         raise missing("resource.network")
@@ -59,12 +59,12 @@ def _attached(world: World, path: str, resource: Object, before: Object | None) 
         raise not_ready(network)
 
 
-def _network(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _network(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     if not 1300 <= resource["mtu"] <= 8896:
         raise wrong("resource.mtu", resource["mtu"], "Must be between 1300 and 8896.")
 
 
-def _subnetwork(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _subnetwork(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
     secondary = resource.get("secondaryIpRanges", [])
     for n, row in enumerate(secondary):
@@ -82,7 +82,7 @@ def _subnetwork(world: World, path: str, resource: Object, before: Object | None
             range_users(world, path, row["rangeName"])
 
 
-def _firewall(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _firewall(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
     if bool(resource.get("allowed")) == bool(resource.get("denied")):
         raise wrong(
@@ -139,7 +139,7 @@ def _block(field: str, text: str) -> None:
         raise wrong(field, text, f"Must be a valid CIDR address range. {error}.") from None
 
 
-def _router(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _router(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
     others = [
         r
@@ -164,7 +164,7 @@ def _router(world: World, path: str, resource: Object, before: Object | None) ->
         _nat_parts(world, field, nat)
 
 
-def _nat_parts(world: World, field: str, nat: Object) -> None:
+def _nat_parts(world: CloudState, field: str, nat: Object) -> None:
     if (nat["natIpAllocateOption"] == "MANUAL_ONLY") != bool(nat.get("natIps")):
         raise wrong(f"{field}.natIps", nat.get("natIps", ""), f"Does not go with {nat['natIpAllocateOption']}.")
     parts = [("compute-addresses", "natIps", text) for text in nat.get("natIps", [])]
@@ -174,20 +174,20 @@ def _nat_parts(world: World, field: str, nat: Object) -> None:
             raise wrong(f"{field}.{part}", text, "The referenced resource cannot be found.")
 
 
-def _route(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _route(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     _attached(world, path, resource, before)
     _block("resource.destRange", resource.get("destRange", ""))
     if sum(key.startswith("nextHop") for key in resource) != 1:
         raise wrong("resource", resource["name"], "Exactly one next hop must be specified.")
 
 
-def _resource_policy(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _resource_policy(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     kinds = [key for key in resource if key.endswith("Policy")]
     if len(kinds) != 1:
         raise wrong("resource", resource["name"], "Exactly one kind of policy must be specified.")
 
 
-def _address(world: World, path: str, resource: Object, before: Object | None) -> None:
+def _address(world: CloudState, path: str, resource: Object, before: Object | None) -> None:
     subnetwork = resource.get("subnetwork")
     if subnetwork and world.store.get("compute-subnetworks", path_of(subnetwork)) is None:
         raise wrong("resource.subnetwork", subnetwork, "The referenced subnetwork resource cannot be found.")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rehearsal.gcp.compute.kinds import path_of
-from rehearsal.gcp.core import ApiError, Object, World
+from rehearsal.gcp.core import ApiError, CloudState, Object
 
 
 def in_use(kind: str, resource: str, user: str) -> ApiError:
@@ -18,7 +18,7 @@ def in_use(kind: str, resource: str, user: str) -> ApiError:
     )
 
 
-def refuse_if_used(plural: str, world: World, path: str, resource: Object) -> None:
+def refuse_if_used(plural: str, world: CloudState, path: str, resource: Object) -> None:
     """Raises ApiError when something stands on a resource that is to go."""
     user = next(_users(plural, world, path, resource["selfLink"]), None)
     if user is not None:
@@ -26,7 +26,7 @@ def refuse_if_used(plural: str, world: World, path: str, resource: Object) -> No
         raise in_use(singular, path, user)
 
 
-def range_users(world: World, subnetwork: str, range_name: str) -> None:
+def range_users(world: CloudState, subnetwork: str, range_name: str) -> None:
     """Raises ApiError when a cluster or pool has its pods or services in that secondary range."""
     clusters = [(name, world.store.get("clusters", name) or {}) for name in world.store.names("clusters")]
     for name, cluster in clusters:
@@ -37,7 +37,7 @@ def range_users(world: World, subnetwork: str, range_name: str) -> None:
             raise in_use("subnetwork", f"{subnetwork}/{range_name}", name)
 
 
-def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str]:
+def _users(plural: str, world: CloudState, path: str, self_link: str) -> Iterator[str]:
     if plural == "networks":
         for kind in ("subnetworks", "firewalls", "routers", "routes"):
             for user in world.store.list(f"compute-{kind}"):
@@ -56,13 +56,13 @@ def _users(plural: str, world: World, path: str, self_link: str) -> Iterator[str
         )
 
 
-def _clusters(world: World, field: str, path: str) -> Iterator[str]:
+def _clusters(world: CloudState, field: str, path: str) -> Iterator[str]:
     for name in world.store.names("clusters"):
         if (world.store.get("clusters", name) or {}).get("networkConfig", {}).get(field) == path:
             yield name
 
 
-def _pools(world: World, path: str) -> Iterator[str]:
+def _pools(world: CloudState, path: str) -> Iterator[str]:
     """The pools whose machines a policy places; pools name it by its path or alone, in the region of their cluster."""
     _, project, _, region, _, policy = path.split("/")
     for name in world.store.names("pools", f"projects/{project}/locations/{region}"):
@@ -72,7 +72,7 @@ def _pools(world: World, path: str) -> Iterator[str]:
             yield name
 
 
-def gateways(world: World, self_link: str) -> Iterator[str]:
+def gateways(world: CloudState, self_link: str) -> Iterator[str]:
     for router in world.store.list("compute-routers"):
         for nat in router.get("nats", []):
             if self_link in nat.get("natIps", []) or self_link in [row["name"] for row in nat.get("subnetworks", [])]:

@@ -1,10 +1,8 @@
 """The Kubernetes Engine API, v1 and v1beta1."""
 
 from rehearsal.gcp.container import clusters, operations, pools, updates
-from rehearsal.gcp.container.clusters import reassert
 from rehearsal.gcp.container.versions import CHANNELS, offered
-from rehearsal.gcp.core import Call, Handler, Object
-from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, Service
 
 
 def _server_config(call: Call) -> Object:
@@ -21,7 +19,7 @@ def _server_config(call: Call) -> Object:
     }
 
 
-HANDLERS: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "container.projects.locations.getServerConfig": _server_config,
     "container.projects.zones.getServerconfig": _server_config,
     **operations.HANDLERS,
@@ -29,6 +27,22 @@ HANDLERS: dict[str, Handler] = {
     **pools.HANDLERS,
     **updates.HANDLERS,
 }
-TASKS: dict[str, Task] = {**clusters.TASKS, **pools.TASKS, **updates.TASKS}
 
-__all__ = ["HANDLERS", "TASKS", "reassert"]
+
+def _in_deleted_clusters(state: CloudState) -> list[str]:
+    """What a cluster still held when it was deleted."""
+    return [thing for row in state.store.list("census") for thing in row["left"]]
+
+
+SERVICE = Service(
+    name="container",
+    versions=("v1", "v1beta1"),
+    handlers=_HANDLERS,
+    custom_endpoints={"CONTAINER": "v1beta1/"},
+    provider_path="v1beta1",
+    must_be_enabled=True,
+    tasks={**clusters.TASKS, **pools.TASKS, **updates.TASKS},
+    resources={"clusters": "clusters", "pools": "pools"},
+    leftovers={"kubernetes objects of deleted clusters": _in_deleted_clusters},
+    resume=clusters.reassert,
+)

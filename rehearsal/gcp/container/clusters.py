@@ -8,19 +8,17 @@ from pathlib import Path
 from rehearsal.gcp.container import autopilot, defaults, names, pools
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
-from rehearsal.gcp.core import Call, Handler, Object, World, invalid, now, public
-from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, invalid, now, public
+from rehearsal.gcp.core.state import Task
 from rehearsal.gcp.machines import REGIONS, region_of, zones
+from rehearsal.gcp.nodes import pool_nodes
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke.autopilot import admission
-from rehearsal.gke.nodes import leftovers, nodes, pool_nodes
-from rehearsal.gke.ray import operator
 
 CREATE_S, DELETE_S = 300.0, 120.0
 DEFAULT_POOL = "default-pool"
 
 
-def shown(world: World, cluster: Object) -> Object:
+def shown(world: CloudState, cluster: Object) -> Object:
     """A cluster as GKE answers it: with its pools, and with what older clients read of the first pool."""
     found = pools.of(world, cluster["_name"])
     visible = public(cluster)
@@ -67,7 +65,7 @@ def _prepare(call: Call, stated: Object, name: str, location: str) -> Object:
     return {**cluster, "createTime": now(), "_name": name}
 
 
-def _network_exists(world: World, cluster: Object) -> None:
+def _network_exists(world: CloudState, cluster: Object) -> None:
     config = cluster["networkConfig"]
     project, network, subnetwork = config["network"].split("/")[1], config["network"], config["subnetwork"]
     require_api(world, project, "compute.googleapis.com")
@@ -114,13 +112,13 @@ def _first_pools(call: Call, stated: Object, cluster: Object, name: str) -> list
     return made
 
 
-def create_task(world: World, args: Object) -> None:
+def create_task(world: CloudState, args: Object) -> None:
     """Brings a cluster up with its first pools; a cluster that did not get there stays in ERROR, as Google leaves it."""
     try:
         bring_up(world, args["name"])
         for pool in pools.of(world, args["name"]):
             pools.create_task(world, {"name": pool["_name"], "method": args["method"]})
-        operator.follow(world, args["name"])
+        world.settings.kubernetes.apply_addons(world, args["name"])
     except Exception as error:
         _set(world, args["name"], {"status": "ERROR", "statusMessage": str(error)})
         pools.give_up(world, args["name"])
@@ -128,7 +126,7 @@ def create_task(world: World, args: Object) -> None:
     _set(world, args["name"], {"status": "RUNNING"})
 
 
-def bring_up(world: World, name: str) -> None:
+def bring_up(world: CloudState, name: str) -> None:
     """Starts the cluster's control plane and records where it answers."""
     backend = world.settings.backend
     if backend is None:
@@ -141,7 +139,7 @@ def bring_up(world: World, name: str) -> None:
     handle = backend.start(name)
     cluster = world.store.get("clusters", name) or {}
     if autopilot.is_autopilot(cluster):
-        admission.install(Path(handle.kubeconfig))
+        world.settings.kubernetes.enforce_autopilot(Path(handle.kubeconfig))
     auth = {**cluster.get("masterAuth", {}), "clusterCaCertificate": defaults.authority(handle.ca_pem)}
     private = {
         **cluster.get("privateClusterConfig", {}),
@@ -158,14 +156,14 @@ def bring_up(world: World, name: str) -> None:
     })  # fmt: skip
 
 
-def _set(world: World, name: str, fields: Object) -> None:
+def _set(world: CloudState, name: str, fields: Object) -> None:
     with world.store.lock:
         cluster = world.store.get("clusters", name)
         if cluster is not None:
             world.store.put("clusters", name, {**cluster, **fields})
 
 
-def reassert(world: World) -> None:
+def reassert(world: CloudState) -> None:
     """After a restart of the server: every cluster that was up is up again before it says so."""
     for cluster in world.store.list("clusters"):
         before, name = cluster["status"], cluster["_name"]
@@ -174,7 +172,7 @@ def reassert(world: World) -> None:
         _set(world, name, {"status": "RECONCILING"})
         try:
             bring_up(world, name)
-            operator.follow(world, name)
+            world.settings.kubernetes.apply_addons(world, name)
         except Exception as error:  # noqa: BLE001 one cluster that does not come up must not keep the others down
             traceback.print_exc()
             _set(world, name, {"status": "DEGRADED", "statusMessage": str(error)})
@@ -203,13 +201,15 @@ def _delete(call: Call) -> Object:
         return begin(call, "DELETE_CLUSTER", name, DELETE_S, "cluster-delete", {"name": name})
 
 
-def delete_task(world: World, args: Object) -> None:
+def delete_task(world: CloudState, args: Object) -> None:
     cluster = world.store.get("clusters", args["name"])
     if cluster is None:
         return
-    world.store.put("census", args["name"], {"cluster": args["name"], "left": leftovers.take(cluster)})
+    world.store.put(
+        "census", args["name"], {"cluster": args["name"], "left": world.settings.kubernetes.leftovers(cluster)}
+    )
     for pool in pools.of(world, args["name"]):
-        nodes.remove(world, pool)
+        world.settings.kubernetes.remove_nodes(world, pool)
         world.store.delete("pools", pool["_name"])
     if world.settings.backend is not None:
         world.settings.backend.stop(args["name"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from rehearsal.gcp.container.names import BASE, link, location, parent, project
-from rehearsal.gcp.core import Call, Handler, Object, World, failed_precondition, not_found, now, number, stamp
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, failed_precondition, not_found, now, number, stamp
 
 KIND = "container-operations"
 _DOING = {"CREATE_CLUSTER": "creating", "DELETE_CLUSTER": "deleting", "UPGRADE_MASTER": "upgrading"}
@@ -33,7 +33,7 @@ def begin(call: Call, kind: str, target: str, seconds: float, task: str, args: O
     return shown(operation)
 
 
-def refuse_if_busy(world: World, target: str) -> None:
+def refuse_if_busy(world: CloudState, target: str) -> None:
     """Raises GKE's refusal when an operation that cannot run beside a new one on `target` is under way."""
     cluster = target.split("/nodePools/")[0]
     for operation in world.store.list(KIND, cluster.split("/clusters/")[0] + "/operations/"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rehearsal.gcp.core import ApiError, Object, World, invalid
+from rehearsal.gcp.core import ApiError, CloudState, Object, invalid
 from rehearsal.gcp.machines import MACHINES, region_of
 
 
-def completed(world: World, pool: Object, cluster: str) -> Object:
+def completed(world: CloudState, pool: Object, cluster: str) -> Object:
     """A pool with its placement as GKE stores it: a topology alone is a compact placement; a workload policy brings its topology."""
     stated = pool.get("placementPolicy")
     if not stated:
@@ -23,7 +23,7 @@ def completed(world: World, pool: Object, cluster: str) -> Object:
     return {**pool, "placementPolicy": found}
 
 
-def _policy_topology(world: World, cluster: str, name: str) -> str:
+def _policy_topology(world: CloudState, cluster: str, name: str) -> str:
     """The topology of a resource policy of the cluster's region; "" when it states none. Raises when there is no such policy."""
     _, project, _, location, *_ = cluster.split("/")
     path = f"projects/{project}/regions/{region_of(location)}/resourcePolicies/{name.rsplit('/', 1)[-1]}"

@@ -7,20 +7,20 @@ from typing import Any
 from rehearsal.gcp.container import autopilot, defaults, names, placement, rules, shortages
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
-from rehearsal.gcp.core import Call, Handler, Object, World, invalid, number, public
-from rehearsal.gcp.core.world import Task
+from rehearsal.gcp.core import Call, CloudState, Handler, Object, invalid, number, public
+from rehearsal.gcp.core.state import Task
 from rehearsal.gcp.machines import MACHINES
+from rehearsal.gcp.nodes import pool_nodes
 from rehearsal.gcp.serviceusage import require_api
-from rehearsal.gke.nodes import nodes, pool_nodes
 
 CREATE_S, DELETE_S, UPDATE_S = 120.0, 90.0, 30.0
 
 
-def save(world: World, name: str, pool: Object) -> None:
+def save(world: CloudState, name: str, pool: Object) -> None:
     world.store.put("pools", name, pool)
 
 
-def of(world: World, cluster: str) -> list[Object]:
+def of(world: CloudState, cluster: str) -> list[Object]:
     """The pools of a cluster, by full name."""
     return world.store.list("pools", f"{cluster}/nodePools/")
 
@@ -29,7 +29,7 @@ def shown(pool: Object) -> Object:
     return public(pool)
 
 
-def prepare(world: World, stated: Object, cluster: Object, name: str, self_link: str) -> Object:
+def prepare(world: CloudState, stated: Object, cluster: Object, name: str, self_link: str) -> Object:
     """A pool as it is saved: what the request states over GKE's defaults, checked. Raises ApiError."""
     names.check_name("node_pool", stated.get("name", ""))
     pool = placement.completed(world, defaults.pool(stated, cluster, self_link), cluster["_name"])
@@ -65,7 +65,7 @@ def _create(call: Call) -> Object:
         return begin(call, "CREATE_NODE_POOL", name, CREATE_S, "pool-create", {"name": name, "method": call.method})
 
 
-def create_task(world: World, args: Object) -> None:
+def create_task(world: CloudState, args: Object) -> None:
     """Brings a pool's nodes up; leaves the pool in ERROR when Google has no machines or no quota for it."""
     pool = world.store.get("pools", args["name"])
     if pool is None:
@@ -74,11 +74,11 @@ def create_task(world: World, args: Object) -> None:
     if refusal is not None:
         save(world, args["name"], {**pool, "status": "ERROR", "statusMessage": refusal.message, "_size": 0})
         raise refusal
-    nodes.apply(world, pool)
+    world.settings.kubernetes.apply_nodes(world, pool)
     save(world, args["name"], {**pool, "status": "RUNNING"})
 
 
-def give_up(world: World, cluster: str) -> None:
+def give_up(world: CloudState, cluster: str) -> None:
     """Ends what the first pools of a cluster are waiting for: it has not come up, and nothing will bring them."""
     for pool in of(world, cluster):
         if pool["status"] == "PROVISIONING":
@@ -105,10 +105,10 @@ def _delete(call: Call) -> Object:
         return begin(call, "DELETE_NODE_POOL", name, DELETE_S, "pool-delete", {"name": name})
 
 
-def delete_task(world: World, args: Object) -> None:
+def delete_task(world: CloudState, args: Object) -> None:
     pool = world.store.get("pools", args["name"])
     if pool is not None:
-        nodes.remove(world, pool)
+        world.settings.kubernetes.remove_nodes(world, pool)
         world.store.delete("pools", args["name"])
 
 
@@ -126,7 +126,7 @@ def _change(call: Call, kind: str, changes: Object, size: int | None = None) -> 
     return change(call, names.pool_name(call), kind, changes, size)
 
 
-def change_task(world: World, args: Object) -> None:
+def change_task(world: CloudState, args: Object) -> None:
     """A pool that Google has no machines for keeps what it had, and says so in its status."""
     pool = world.store.get("pools", args["name"])
     if pool is None:
@@ -143,7 +143,7 @@ def change_task(world: World, args: Object) -> None:
     if args["size"] is not None:
         changed = pool_nodes.resized(changed, size)
     changed.pop("statusMessage", None)
-    nodes.apply(world, changed)
+    world.settings.kubernetes.apply_nodes(world, changed)
     save(world, args["name"], changed)
 
 

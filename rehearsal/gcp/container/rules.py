@@ -11,7 +11,7 @@ from rehearsal.gcp.container import provisioning
 from rehearsal.gcp.container.versions import at_least
 from rehearsal.gcp.core import ApiError, Object, invalid
 from rehearsal.gcp.machines import MACHINES, Machine, hosts, offered, region_of, zones
-from rehearsal.gke.nodes import shapes
+from rehearsal.gcp.nodes import shapes
 
 FLOORS = {"ct6e": "1.31.2-gke.1115000", "tpu7x": "1.34.0-gke.2201000"}
 

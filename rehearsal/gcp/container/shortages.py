@@ -6,10 +6,10 @@ The texts are those that users report (hashicorp/terraform-provider-google #6287
 
 from __future__ import annotations
 
-from rehearsal.gcp.core import ApiError, Object, World
+from rehearsal.gcp import capacity
+from rehearsal.gcp.core import ApiError, CloudState, Object
 from rehearsal.gcp.machines import MACHINES, region_of
-from rehearsal.gke.autoscaler import capacity
-from rehearsal.gke.nodes.shapes import node_names
+from rehearsal.gcp.nodes.shapes import node_names
 
 _QUOTAS = {
     "ct4p": "TPUS_PER_TPU_FAMILY, dimensions: TPU_V4",
@@ -21,7 +21,7 @@ _QUOTAS = {
 }
 
 
-def find(world: World, pool: Object, method: str) -> ApiError | None:
+def find(world: CloudState, pool: Object, method: str) -> ApiError | None:
     """The refusal of a pool of that size, or None when its chips are there and taken. A fault is used up by it."""
     machine = MACHINES[pool["config"]["machineType"]]
     zone = pool["locations"][0]

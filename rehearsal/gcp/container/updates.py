@@ -7,10 +7,9 @@ from typing import Any
 from rehearsal.gcp.container import autopilot, defaults, names, pools
 from rehearsal.gcp.container.operations import begin, refuse_if_busy
 from rehearsal.gcp.container.versions import resolve
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, invalid
 from rehearsal.gcp.core.discovery import document
-from rehearsal.gcp.core.world import Task
-from rehearsal.gke.ray import operator
+from rehearsal.gcp.core.state import Task
 
 UPDATE_S = 60.0
 
@@ -49,7 +48,7 @@ def _own_name(field: str) -> str:
     return short[:1].lower() + short[1:]
 
 
-def _place(world: World, cluster: Object, field: str, value: Any) -> tuple[tuple[str, ...], Any]:
+def _place(world: CloudState, cluster: Object, field: str, value: Any) -> tuple[tuple[str, ...], Any]:
     """(Where in the cluster, what) one desired field sets. Raises ApiError for what the rehearsal does not play."""
     if field == "desiredMasterVersion":
         return ("currentMasterVersion",), resolve(world, value)
@@ -57,7 +56,7 @@ def _place(world: World, cluster: Object, field: str, value: Any) -> tuple[tuple
         return ("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enablePublicEndpoint"), not value
     path = _WHERE.get(field, (_own_name(field),))
     if path[0] not in document("container.v1beta1")["schemas"]["Cluster"]["properties"]:
-        raise ApiError(501, f"The field update.{field} is not played by this rehearsal.")
+        raise ApiError(501, f"The field update.{field} is not supported by this rehearsal.")
     if field in _FLAGS:
         value = value.get(_FLAGS[field], False)
     if path[0] in _MERGED:
@@ -136,12 +135,12 @@ def _change(call: Call, kind: str, change: Object) -> Object:
         return begin(call, kind, name, UPDATE_S, "cluster-change", {"name": name, "change": change})
 
 
-def _change_task(world: World, args: Object) -> None:
+def _change_task(world: CloudState, args: Object) -> None:
     with world.store.lock:
         cluster = world.store.get("clusters", args["name"])
         if cluster is not None:
             world.store.put("clusters", args["name"], {**cluster, **args["change"], "status": "RUNNING"})
-    operator.follow(world, args["name"])
+    world.settings.kubernetes.apply_addons(world, args["name"])
 
 
 def _setter(field: str, key: str, kind: str = "UPDATE_CLUSTER") -> Handler:

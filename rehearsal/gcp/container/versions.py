@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from rehearsal.gcp.core import World, invalid
+from rehearsal.gcp.core import CloudState, invalid
 
 BUILD = "gke.1001000"
 OLDEST_MINOR = 32
@@ -16,12 +16,12 @@ DEFAULT = "1.36.3"
 CHANNELS = ("RAPID", "REGULAR", "STABLE", "EXTENDED")
 
 
-def offered(world: World) -> str:
+def offered(world: CloudState) -> str:
     backend = world.settings.backend
     return f"{backend.version if backend else DEFAULT}-{BUILD}"
 
 
-def resolve(world: World, wanted: str) -> str:
+def resolve(world: CloudState, wanted: str) -> str:
     """The version that a request gets. Raises Google's refusal of one that is not offered."""
     have = offered(world)
     if wanted in ("", "-", "latest", have):

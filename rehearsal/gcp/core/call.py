@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.gcp.core.world import World
+from rehearsal.gcp.core.state import CloudState
 
 PROJECT_PARAMETERS = ("projectsId", "project", "projectId", "v1Id1", "resource")
 """What the descriptions call the part of a path that names a project."""
@@ -43,7 +43,7 @@ class Call:
     params: dict[str, str]
     query: Query
     body: dict[str, Any]
-    world: World
+    world: CloudState
 
     @property
     def project(self) -> str:

@@ -11,18 +11,6 @@ from typing import Any
 
 import googleapiclient
 
-APIS = (
-    "container.v1",
-    "container.v1beta1",
-    "compute.v1",
-    "compute.beta",
-    "serviceusage.v1",
-    "iam.v1",
-    "cloudresourcemanager.v1",
-    "cloudresourcemanager.v3",
-    "storage.v1",
-    "monitoring.v1",
-)
 _SYSTEM = frozenset(
     f"${name}"
     for name in (
@@ -55,9 +43,10 @@ def document(api: str) -> dict[str, Any]:
 
 
 @cache
-def methods() -> tuple[Method, ...]:
-    """All calls of all APIs; those with more literal path segments first, so that the most special one matches."""
-    found = [method for api in APIS for method in _methods(api, document(api))]
+def methods(documents: tuple[str, ...]) -> tuple[Method, ...]:
+    """All calls that those discovery documents describe; those with more literal path segments first, so that the most specific
+    one matches."""
+    found = [method for api in documents for method in _methods(api, document(api))]
     return tuple(sorted(found, key=lambda m: m.pattern.pattern.count("(?P<")))
 
 
@@ -88,7 +77,7 @@ def _value(parameter: str) -> str:
 _VERSION_BEFORE_VERSION = re.compile(r"v\d\w*/(?=v\d\w*/)")
 
 
-def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
+def find(documents: tuple[str, ...], verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
     """The call that a request makes, with its path parameters.
 
     Of two versions the second counts: Google's Terraform provider takes the version off a base address before its clients add
@@ -99,7 +88,7 @@ def find(verb: str, path: str) -> tuple[Method, dict[str, str]] | None:
     path = path[doubled.end() :] if doubled else path
     # Google's front end takes a slash at the end, which its Terraform provider writes in one place. Objects may end with one.
     for candidate in dict.fromkeys((path, path.rstrip("/"))):
-        for method in methods():
+        for method in methods(documents):
             match = method.pattern.match(candidate) if method.verb == verb else None
             if match:
                 return method, match.groupdict()

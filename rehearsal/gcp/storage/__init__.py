@@ -4,12 +4,18 @@ A bucket's objects are files: all below the folder that `folder` names, by the o
 Storage FUSE does, mounts that folder.
 """
 
-from rehearsal.gcp.core import Handler
-from rehearsal.gcp.storage.access import HANDLERS as _ACCESS
-from rehearsal.gcp.storage.buckets import HANDLERS as _BUCKETS
+from rehearsal.gcp.core import Service
+from rehearsal.gcp.storage import access, buckets, objects
 from rehearsal.gcp.storage.buckets import KIND, folder
-from rehearsal.gcp.storage.objects import HANDLERS as _OBJECTS
 
-HANDLERS: dict[str, Handler] = {**_BUCKETS, **_ACCESS, **_OBJECTS}
+SERVICE = Service(
+    name="storage",
+    versions=("v1",),
+    handlers={**buckets.HANDLERS, **access.HANDLERS, **objects.HANDLERS},
+    custom_endpoints={"STORAGE": "storage/v1/"},
+    provider_path="storage/v1",
+    gcloud_path="storage/v1/",
+    resources={KIND: KIND},
+)
 
-__all__ = ["HANDLERS", "KIND", "folder"]
+__all__ = ["KIND", "SERVICE", "folder"]

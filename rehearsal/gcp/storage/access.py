@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rehearsal.gcp import policy
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, invalid
 from rehearsal.gcp.storage.buckets import bucket_of, policy_name
 
 _PUBLIC = ("allUsers", "allAuthenticatedUsers")
@@ -44,7 +44,7 @@ def _members(stated: Object) -> set[str]:
     return {member for binding in stated.get("bindings", []) for member in binding.get("members", [])}
 
 
-def _refuse_pool(world: World, member: str) -> None:
+def _refuse_pool(world: CloudState, member: str) -> None:
     """A project's pool of workload identities is there when its first cluster with Workload Identity is."""
     match = _WORKLOAD.fullmatch(member)
     if match is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.gcp import policy, projects
-from rehearsal.gcp.core import ApiError, Call, Handler, Object, World, invalid, number, public, stamp
+from rehearsal.gcp.core import ApiError, Call, CloudState, Handler, Object, invalid, number, public, stamp
 from rehearsal.gcp.serviceusage import require_api
 from rehearsal.gcp.storage.names import location_of, refuse_name
 
@@ -24,7 +24,7 @@ _FIXED = ("location", "hierarchicalNamespace")
 """What is decided when a bucket is made."""
 
 
-def folder(world: World, bucket: str) -> Path:
+def folder(world: CloudState, bucket: str) -> Path:
     """Where a bucket's objects are."""
     return world.buckets / bucket
 
@@ -59,7 +59,7 @@ def _insert(call: Call) -> Object:
     return public(made)
 
 
-def _refuse_taken(world: World, name: str, project: str) -> None:
+def _refuse_taken(world: CloudState, name: str, project: str) -> None:
     there = world.store.get(KIND, name)
     if there is not None and there["_project"] == project:
         text = "Your previous request to create the named bucket succeeded and you already own it."

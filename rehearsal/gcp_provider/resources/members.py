@@ -142,7 +142,7 @@ def _removed(policy: Policy, values: Values) -> Policy:
 
 class ProjectMember(_Member):
     token = "gcp:projects/iAMMember:IAMMember"
-    target, api = "project", "resourcemanager"
+    target, api = "project", "cloudresourcemanager"
     ids = (r"(?P<project>[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
     table: ClassVar[Rules] = _table("project")
 

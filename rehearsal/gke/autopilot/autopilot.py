@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from rehearsal.gcp.container import pools
 from rehearsal.gcp.container.names import BASE
-from rehearsal.gcp.core import ApiError, Object, World
+from rehearsal.gcp.core import ApiError, CloudState, Object
 from rehearsal.gcp.machines import TPUS, Machine, hosts, offered, region_of, zones
+from rehearsal.gcp.nodes import pool_nodes
 from rehearsal.gke.autoscaler import scale_up, scheduling
 from rehearsal.gke.autoscaler.scale_up import Plan, Take
 from rehearsal.gke.autoscaler.scheduling import Bin
-from rehearsal.gke.nodes import pool_nodes
 
 TPU = "google.com/tpu"
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
@@ -41,7 +41,7 @@ _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def plan(
-    world: World, cluster: Object, unhelped: list[tuple[Object, Counter[str]]], bins: list[Bin], take: Take, resting: set[str]
+    world: CloudState, cluster: Object, unhelped: list[tuple[Object, Counter[str]]], bins: list[Bin], take: Take, resting: set[str]
 ) -> Plan:  # fmt: skip
     """Pools to make for pods that no pool there can help, each with its first nodes. `bins` are all nodes, also those to come, and receive
     the pods; the pools of the growths are not stored yet."""
@@ -74,13 +74,13 @@ def _attempt(pod: Object, bins: list[Bin], pools: dict[str, Object], take: Take,
     return plan
 
 
-def store(world: World, pool: Object) -> None:
+def store(world: CloudState, pool: Object) -> None:
     """Writes down a pool that a plan made, without its nodes."""
     if world.store.get("pools", pool["_name"]) is None:
         world.store.put("pools", pool["_name"], {**pool, "_members": [], "_size": 0})
 
 
-def forget_empty(world: World, there: dict[str, Object], nodes: dict[str, Object]) -> None:
+def forget_empty(world: CloudState, there: dict[str, Object], nodes: dict[str, Object]) -> None:
     """Deletes Autopilot's pools that have no node left, neither wanted nor there. `there` and `nodes` are what a look saw."""
     named = {node["metadata"]["labels"].get("cloud.google.com/gke-nodepool") for node in nodes.values()}
     for name, seen in there.items():
@@ -95,7 +95,7 @@ def forget_empty(world: World, there: dict[str, Object], nodes: dict[str, Object
 # -- which pools would do ---------------------------------------------------------------------------------------------
 
 
-def _drafts(world: World, cluster: Object, pod: Object, taken: set[str]) -> Iterator[Object]:
+def _drafts(world: CloudState, cluster: Object, pod: Object, taken: set[str]) -> Iterator[Object]:
     """Every pool that Autopilot could make for a pod, without nodes; those that GKE would refuse are left out."""
     selector = pod["spec"].get("nodeSelector") or {}
     for stated, zone in _wanted(cluster, pod, selector):
@@ -166,7 +166,7 @@ def _config(cluster: Object, selector: dict[str, str]) -> Object:
     return found
 
 
-def _name(world: World, cluster: Object, stated: Object, taken: set[str]) -> str:
+def _name(world: CloudState, cluster: Object, stated: Object, taken: set[str]) -> str:
     """The first name for such a pool that no pool of the cluster has."""
     for n in range(_MOST_NODES):
         value = int(hashlib.sha256(f"{cluster['_name']} {sorted(stated.items())} {n}".encode()).hexdigest(), 16)

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
+from rehearsal.gcp import capacity
 from rehearsal.gcp.container.autopilot import is_autopilot
-from rehearsal.gcp.core import Object, World
+from rehearsal.gcp.core import CloudState, Object
+from rehearsal.gcp.nodes import shapes
 from rehearsal.gke.autopilot import autopilot
-from rehearsal.gke.autoscaler import capacity, pool_store, scale_up, scheduling
+from rehearsal.gke.autoscaler import pool_store, scale_up, scheduling
 from rehearsal.gke.autoscaler.scale_events import Events
 from rehearsal.gke.autoscaler.scheduling import Bin
-from rehearsal.gke.nodes import nodes, shapes
+from rehearsal.gke.nodes import nodes
 from rehearsal.gke.provisioning import provisioning_queue
 from rehearsal.gke.provisioning.provisioning import LIVE
 from rehearsal.kubernetes.kubeapi import KubeApi
@@ -57,7 +59,7 @@ class Look:
         return {node.name for node in self.bins if not node.upcoming}
 
 
-def keep(world: World) -> None:
+def keep(world: CloudState) -> None:
     """Looks until the server ends."""
     memories: dict[str, Memory] = {}
     while not world.over.wait(LOOK_EVERY_S):
@@ -76,7 +78,7 @@ def keep(world: World) -> None:
                 traceback.print_exc()
 
 
-def _visit(world: World, cluster: Object, memories: dict[str, Memory]) -> None:
+def _visit(world: CloudState, cluster: Object, memories: dict[str, Memory]) -> None:
     name = cluster["_name"]
     pools = {pool["_name"]: pool for pool in world.store.list("pools", f"{name}/nodePools/")}
     touched = is_autopilot(cluster) or any(scale_up.is_scaled(pool) or "_members" in pool for pool in pools.values())
@@ -119,7 +121,7 @@ def see(api: KubeApi, cluster: str, pools: dict[str, Object]) -> Look:
 # -- more nodes -------------------------------------------------------------------------------------------------------
 
 
-def _grow(world: World, memory: Memory, look: Look, cluster: Object) -> None:
+def _grow(world: CloudState, memory: Memory, look: Look, cluster: Object) -> None:
     waiting = scale_up.waiting(look.pods)
     if not waiting:
         return
@@ -138,7 +140,7 @@ def _grow(world: World, memory: Memory, look: Look, cluster: Object) -> None:
         memory.events.not_triggered(pod, reasons)
 
 
-def _carry_out(world: World, memory: Memory, look: Look, plan: scale_up.Plan) -> None:
+def _carry_out(world: CloudState, memory: Memory, look: Look, plan: scale_up.Plan) -> None:
     for wanted in plan.growths:
         if pool_store.grow(world, wanted):
             memory.events.triggered(wanted)
@@ -148,7 +150,7 @@ def _carry_out(world: World, memory: Memory, look: Look, plan: scale_up.Plan) ->
         memory.rests_until[short.pool["_name"]] = look.now + capacity.seconds(world, "backoff_s")
 
 
-def _ledger(world: World) -> scale_up.Take:
+def _ledger(world: CloudState) -> scale_up.Take:
     """Takes machines in thought: growths of one plan share what the capacity table has. A fault of the pool is used up."""
     taken: Counter[tuple[str, str, str]] = Counter()
 
@@ -165,7 +167,7 @@ def _ledger(world: World) -> scale_up.Take:
     return take
 
 
-def _register(world: World, look: Look) -> None:
+def _register(world: CloudState, look: Look) -> None:
     """Nodes that have booted by now appear."""
     for name, pool in look.pools.items():
         booted = (node for node, member in shapes.named(pool).items() if member.ready_at <= look.now)
@@ -176,7 +178,7 @@ def _register(world: World, look: Look) -> None:
 # -- fewer nodes ------------------------------------------------------------------------------------------------------
 
 
-def _end(world: World, look: Look) -> None:
+def _end(world: CloudState, look: Look) -> None:
     """Google takes away the nodes whose longest run is over, whatever runs on them."""
     for name, pool in look.pools.items():
         over = {
@@ -186,7 +188,7 @@ def _end(world: World, look: Look) -> None:
             pool_store.take(world, name, over)
 
 
-def _sweep(world: World, memory: Memory, look: Look) -> None:
+def _sweep(world: CloudState, memory: Memory, look: Look) -> None:
     """Drains and deletes the nodes that their pools no longer name, in the background; also those that an earlier life left."""
     for name in look.pools:
         pool = world.store.get("pools", name)  # as it is now: the nodes were listed after the look's pools
@@ -200,7 +202,7 @@ def _sweep(world: World, memory: Memory, look: Look) -> None:
             threading.Thread(target=_retire, args=(world, memory, pool, sorted(gone)), daemon=True).start()
 
 
-def _retire(world: World, memory: Memory, pool: Object, gone: list[str]) -> None:
+def _retire(world: CloudState, memory: Memory, pool: Object, gone: list[str]) -> None:
     try:
         nodes.retire(world, pool, gone)
     except (client.ApiException, HTTPError, OSError):
@@ -209,7 +211,7 @@ def _retire(world: World, memory: Memory, pool: Object, gone: list[str]) -> None
         memory.going -= set(gone)
 
 
-def _shrink(world: World, memory: Memory, look: Look, booked: set[str]) -> None:
+def _shrink(world: CloudState, memory: Memory, look: Look, booked: set[str]) -> None:
     """Takes idle nodes from their pools; those of the resize requests in `booked` stay."""
     idle = {node.name for node in look.bins if not node.upcoming and scale_up.is_idle(node)}
     memory.idle = {name: memory.idle.get(name, look.now) for name in idle}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 
-from rehearsal.gcp.core import Object, World
-from rehearsal.gke.autoscaler import capacity, scale_up
-from rehearsal.gke.nodes import pool_nodes
-from rehearsal.gke.nodes.pool_nodes import Member
+from rehearsal.gcp import capacity
+from rehearsal.gcp.core import CloudState, Object
+from rehearsal.gcp.nodes import pool_nodes
+from rehearsal.gcp.nodes.pool_nodes import Member
+from rehearsal.gke.autoscaler import scale_up
 from rehearsal.gke.provisioning.provisioning import LIVE
 
 
-def grow(world: World, wanted: scale_up.Growth, request: str = "", run_s: float | None = None) -> bool:
+def grow(world: CloudState, wanted: scale_up.Growth, request: str = "", run_s: float | None = None) -> bool:
     """Adds nodes to a pool, to boot in a while, for a resize request if one is named. False when that can no longer be: the pool is being
     changed, is as large as it may be, or Google has no chips. `run_s` is how long they may stay, in Google's time."""
     with world.store.lock:
@@ -28,7 +29,7 @@ def grow(world: World, wanted: scale_up.Growth, request: str = "", run_s: float 
         return True
 
 
-def _end(world: World, pool: Object, ready_at: float, run_s: float | None) -> float | None:
+def _end(world: CloudState, pool: Object, ready_at: float, run_s: float | None) -> float | None:
     """When Google takes a node away: after its request's run, its pool's, or the longest run of flex-start."""
     stated = pool["config"].get("maxRunDuration")
     if run_s is None and stated:
@@ -38,7 +39,7 @@ def _end(world: World, pool: Object, ready_at: float, run_s: float | None) -> fl
     return ready_at + capacity.seconds(world, "run_s") if capacity.kind(pool) == "flex-start" else None
 
 
-def take(world: World, name: str, gone: set[tuple[str, int]]) -> Object | None:
+def take(world: CloudState, name: str, gone: set[tuple[str, int]]) -> Object | None:
     """Takes members (zone, n) from a pool, and returns the pool as it is then; None when it is being changed or is gone."""
     with world.store.lock:
         pool = world.store.get("pools", name)

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from kubernetes import client
 
 from rehearsal.gcp.core import Object
+from rehearsal.gcp.nodes import pool_nodes
 from rehearsal.gke.autoscaler.scale_up import Growth
-from rehearsal.gke.nodes import pool_nodes
 from rehearsal.kubernetes.kubeapi import KubeApi
 from rehearsal.kubernetes.time import stamp
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from rehearsal.gcp.core import Object
 from rehearsal.gcp.machines import MACHINES, hosts
+from rehearsal.gcp.nodes import pool_nodes
 from rehearsal.gke.autoscaler import scheduling
 from rehearsal.gke.autoscaler.scheduling import Bin
-from rehearsal.gke.nodes import pool_nodes
 
 MAX_REACHED = "max node group size reached"
 BACKOFF = "in backoff after failed scale-up"

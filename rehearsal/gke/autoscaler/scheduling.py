@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rehearsal.gcp.core import Object
+from rehearsal.gcp.nodes import shapes
 from rehearsal.gke.autoscaler import affinity
-from rehearsal.gke.nodes import shapes
 from rehearsal.kubernetes import quantity
 
 SELECTOR = "node(s) didn't match Pod's node affinity/selector"

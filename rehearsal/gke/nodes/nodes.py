@@ -12,8 +12,8 @@ from typing import Any
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
-from rehearsal.gcp.core import Object, World
-from rehearsal.gke.nodes import shapes
+from rehearsal.gcp.core import CloudState, Object
+from rehearsal.gcp.nodes import shapes
 from rehearsal.host.network import ClusterNetwork
 
 KEEP_EVERY_S = 5.0
@@ -26,7 +26,7 @@ _lock = threading.RLock()
 """One change of nodes at a time: places in the address plan are handed out from what is there."""
 
 
-def _cluster(world: World, pool: Object) -> Object:
+def _cluster(world: CloudState, pool: Object) -> Object:
     return world.store.get("clusters", pool["_cluster"]) or {}
 
 
@@ -36,7 +36,7 @@ def _api(cluster: Object) -> Iterator[client.CoreV1Api]:
         yield client.CoreV1Api(api)
 
 
-def apply(world: World, pool: Object) -> None:
+def apply(world: CloudState, pool: Object) -> None:
     """Makes the nodes of a pool what the pool says, and waits for it. Without a backend there is nothing to do."""
     cluster = _cluster(world, pool)
     if world.settings.backend is None or "_kubeconfig" not in cluster:
@@ -102,7 +102,7 @@ def _await_ready(core: client.CoreV1Api, names: set[str]) -> None:
         time.sleep(0.1)
 
 
-def remove(world: World, pool: Object) -> None:
+def remove(world: CloudState, pool: Object) -> None:
     """Drains and removes a pool's nodes."""
     cluster = _cluster(world, pool)
     if world.settings.backend is None or "_kubeconfig" not in cluster:
@@ -113,7 +113,7 @@ def remove(world: World, pool: Object) -> None:
         _drain_and_remove(core, [n.metadata.name for n in there])
 
 
-def retire(world: World, pool: Object, names: list[str]) -> None:
+def retire(world: CloudState, pool: Object, names: list[str]) -> None:
     """Takes away nodes that the pool no longer has: drained as Google does it before it stops a machine."""
     cluster = _cluster(world, pool)
     if "_kubeconfig" in cluster:
@@ -151,7 +151,7 @@ def _tolerating_absence(call: Any, *arguments: Any) -> None:
             raise
 
 
-def keep(world: World) -> None:
+def keep(world: CloudState) -> None:
     """Auto-repair: a node that is gone while its pool runs comes back. Runs until the server ends."""
     while not world.over.wait(KEEP_EVERY_S):
         for name in world.store.names("pools"):
@@ -163,7 +163,7 @@ def keep(world: World) -> None:
                 traceback.print_exc()
 
 
-def repair(world: World, name: str) -> None:
+def repair(world: CloudState, name: str) -> None:
     """Registers the nodes that a pool should have by now and that are not there. It looks at the pool only under the lock under which
     nodes change, so that it never brings back what a resize took away."""
     with _lock:

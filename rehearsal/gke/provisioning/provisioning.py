@@ -11,15 +11,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rehearsal.gcp import capacity
+from rehearsal.gcp.capacity import UNLIMITED, FreeChips
 from rehearsal.gcp.core import Object
-from rehearsal.gke.autoscaler import capacity, scale_up, scheduling
-from rehearsal.gke.autoscaler.capacity import UNLIMITED, FreeChips
+from rehearsal.gcp.nodes.pool_nodes import Member
+from rehearsal.gke.autoscaler import scale_up, scheduling
 from rehearsal.gke.autoscaler.scale_up import Growth
-from rehearsal.gke.nodes.pool_nodes import Member
 from rehearsal.gke.provisioning import requests
-
-FAULTS = ("dws-fail", "dws-silent", "dws-revoke")
-"""A request that Google refuses to queue; one that is never served; one whose nodes are taken away after `after_s` seconds."""
 
 LIVE = ("RUNNING", "RUNNING_WITH_ERROR")
 _MOST_POOLS_NAMED = 10

@@ -13,10 +13,12 @@ from typing import Protocol
 
 from kubernetes import client
 
-from rehearsal.gcp.core import Object, World
-from rehearsal.gke.autoscaler import capacity, pool_store, scale_up
+from rehearsal.gcp import capacity
+from rehearsal.gcp.core import CloudState, Object
+from rehearsal.gcp.core.faults import PROVISIONING_FAULTS
+from rehearsal.gcp.nodes import shapes
+from rehearsal.gke.autoscaler import pool_store, scale_up
 from rehearsal.gke.autoscaler.scale_up import Growth
-from rehearsal.gke.nodes import shapes
 from rehearsal.gke.provisioning import provisioning, requests
 from rehearsal.gke.provisioning.provisioning import Observation, Step
 from rehearsal.kubernetes.kubeapi import KubeApi
@@ -34,7 +36,7 @@ class Look(Protocol):
     def ready(self) -> set[str]: ...
 
 
-def serve(world: World, api: KubeApi, look: Look, missing: dict[str, float]) -> set[str]:
+def serve(world: CloudState, api: KubeApi, look: Look, missing: dict[str, float]) -> set[str]:
     """Takes every request one step further, oldest first. Returns the resize requests whose nodes nothing may take away. `missing` says
     since when the pools of which requests (by uid) are gone."""
     everything = api.list(f"{requests.PATH}/provisioningrequests")
@@ -50,7 +52,7 @@ def serve(world: World, api: KubeApi, look: Look, missing: dict[str, float]) -> 
     return {requests.resize_request_of(r) for r in listed if requests.state(r) in ("Accepted", "Provisioned")}
 
 
-def forget(world: World, clusters: Iterable[str]) -> None:
+def forget(world: CloudState, clusters: Iterable[str]) -> None:
     """Drops what is kept of the requests of clusters that are gone."""
     kept = tuple(f"{name}/uid/" for name in clusters)
     for name in world.store.names(_KIND):
@@ -58,13 +60,13 @@ def forget(world: World, clusters: Iterable[str]) -> None:
             world.store.delete(_KIND, name)
 
 
-def _forget(world: World, cluster: str, uids: set[str]) -> None:
+def _forget(world: CloudState, cluster: str, uids: set[str]) -> None:
     for name in world.store.names(_KIND, f"{cluster}/uid/"):
         if name.rsplit("/", 1)[-1] not in uids:
             world.store.delete(_KIND, name)
 
 
-def _record(world: World, look: Look, request: Object) -> Object:
+def _record(world: CloudState, look: Look, request: Object) -> Object:
     return world.store.get(_KIND, _key(look, request)) or {"nodes": 0, "fault": {}}
 
 
@@ -75,7 +77,7 @@ def _key(look: Look, request: Object) -> str:
 # -- into the queue ---------------------------------------------------------------------------------------------------
 
 
-def _promised(world: World, look: Look, listed: list[Object]) -> Counter[str]:
+def _promised(world: CloudState, look: Look, listed: list[Object]) -> Counter[str]:
     """Nodes that queued requests wait for, by full name of pool: GKE counts them as if they were there."""
     there = {m.request for pool in look.pools.values() for m in shapes.named(pool).values()}
     found: Counter[str] = Counter()
@@ -86,7 +88,7 @@ def _promised(world: World, look: Look, listed: list[Object]) -> Counter[str]:
     return found
 
 
-def _enqueue(world: World, api: KubeApi, look: Look, request: Object, promised: Counter[str]) -> None:
+def _enqueue(world: CloudState, api: KubeApi, look: Look, request: Object, promised: Counter[str]) -> None:
     if not requests.state(request):
         _write(api, request, [requests.initial()], {})
         return
@@ -112,11 +114,11 @@ def _spec(template: Object) -> Object:
     return {"spec": template["template"]["spec"]}
 
 
-def _fault(world: World, look: Look, request: Object, outcome: Growth) -> Object:
+def _fault(world: CloudState, look: Look, request: Object, outcome: Growth) -> Object:
     """The fault that is switched on for this pool's next request, used up by it."""
     record = world.store.get(_KIND, _key(look, request))
     if record is None:
-        drawn = (world.fault(kind, "", outcome.pool["name"]) for kind in provisioning.FAULTS)
+        drawn = (world.fault(kind, "", outcome.pool["name"]) for kind in PROVISIONING_FAULTS)
         record = {"nodes": outcome.count, "fault": next((fault for fault in drawn if fault is not None), {})}
         world.store.put(_KIND, _key(look, request), record)
     found: Object = record["fault"]
@@ -126,7 +128,7 @@ def _fault(world: World, look: Look, request: Object, outcome: Growth) -> Object
 # -- in the queue, and after ------------------------------------------------------------------------------------------
 
 
-def _advance(world: World, api: KubeApi, look: Look, request: Object, missing: dict[str, float]) -> None:
+def _advance(world: CloudState, api: KubeApi, look: Look, request: Object, missing: dict[str, float]) -> None:
     told = request["status"].get("provisioningClassDetails")
     if not told:
         return
@@ -155,7 +157,9 @@ def _advance(world: World, api: KubeApi, look: Look, request: Object, missing: d
     _carry_out(world, api, request, provisioning.next_step(request, observation), observation, int(record["nodes"]))
 
 
-def _carry_out(world: World, api: KubeApi, request: Object, step: Step, observation: Observation, count: int) -> None:
+def _carry_out(
+    world: CloudState, api: KubeApi, request: Object, step: Step, observation: Observation, count: int
+) -> None:
     name, zone = requests.resize_request_of(request), request["status"]["provisioningClassDetails"]["SelectedZone"]
     if step.grow and observation.pool is not None:
         run_s = requests.longest_run(request, capacity.TIMES["run_s"])
@@ -181,7 +185,7 @@ def _write(api: KubeApi, request: Object, conditions: list[Object], told: dict[s
     request["status"] = {**request.get("status", {}), **status}
 
 
-def _abandon(world: World, look: Look, live: set[str]) -> None:
+def _abandon(world: CloudState, look: Look, live: set[str]) -> None:
     """Nodes that still boot for a request that was deleted do not come."""
     for name, pool in look.pools.items():
         gone = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 
 from rehearsal.gcp.core import Object
-from rehearsal.gke.nodes import shapes
+from rehearsal.gcp.nodes import shapes
 from rehearsal.kubernetes.time import seconds_of, stamp
 
 CLASS = "queued-provisioning.gke.io"

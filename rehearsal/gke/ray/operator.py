@@ -22,7 +22,7 @@ import yaml
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from rehearsal.gcp.core import World
+from rehearsal.gcp.core import CloudState
 from rehearsal.gke.ray import objects
 from rehearsal.gke.ray.objects import OPERATOR, WEBHOOK
 from rehearsal.host import supervisor
@@ -41,7 +41,7 @@ METRICS_PORT, PROBE_PORT, WEBHOOK_PORT = 8080, 8082, 9443
 """On the control plane's address; the first two are KubeRay's own defaults."""
 
 
-def follow(world: World, name: str) -> None:
+def follow(world: CloudState, name: str) -> None:
     """Makes the add-on of the cluster of that full name what the cluster's record says, and waits for it. Idempotent.
 
     Without a backend there is nothing to do. Raises TimeoutError, and what KubeApi raises.

@@ -14,7 +14,7 @@ import pytest
 import requests
 import uvicorn
 
-from rehearsal.gcp.core import Settings
+from rehearsal.gcp.core import ServerSettings
 from rehearsal.gcp.server import Server
 
 PROJECT = "tests-project"
@@ -37,7 +37,7 @@ class Gcp:
 
     def start(self) -> None:
         """Serves the folder of state on a free port, as a new life of the server does."""
-        server = Server(self.state, Settings(time_scale=SCALE))
+        server = Server(self.state, ServerSettings(time_scale=SCALE))
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
         runner = uvicorn.Server(uvicorn.Config(server.app(), log_level="warning", access_log=False, lifespan="off"))

@@ -33,7 +33,16 @@ class ServerProcess:
 
     def start(self) -> None:
         words = ["--state", str(self.folder / "state"), "--port", str(self.port), "--socket", str(self.unix)]
-        command = [sys.executable, "-m", "rehearsal.gcp", *words, "--time-scale", str(self.scale), "--backend", "none"]
+        command = [
+            sys.executable,
+            "-m",
+            "rehearsal.google_server",
+            *words,
+            "--time-scale",
+            str(self.scale),
+            "--backend",
+            "none",
+        ]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=CHECKOUT, stdout=log, stderr=log)
         deadline = time.monotonic() + STARTS_WITHIN_S

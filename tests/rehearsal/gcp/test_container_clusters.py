@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from rehearsal.gcp.container import clusters
+from rehearsal.gcp.core.state import CloudState, ServerSettings
 from rehearsal.gcp.core.store import Store
-from rehearsal.gcp.core.world import Settings, World
 from tests.rehearsal.gcp.conftest import PROJECT, Gcp
 
 WHERE = f"/v1beta1/projects/{PROJECT}/locations/us-west4"
@@ -185,7 +185,7 @@ class NoControlPlane:
 
 
 def test_a_cluster_that_does_not_come_up_leaves_nothing_under_way(tmp_path: Path) -> None:
-    world = World(Store(tmp_path), Settings(backend=cast(Any, NoControlPlane())))
+    world = CloudState(Store(tmp_path), ServerSettings(backend=cast(Any, NoControlPlane())))
     name = f"projects/{PROJECT}/locations/us-west4/clusters/c"
     pool = f"{name}/nodePools/default-pool"
     world.store.put("clusters", name, {"_name": name, "name": "c", "status": "PROVISIONING"})

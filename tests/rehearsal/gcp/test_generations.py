@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gke.nodes import shapes
+from rehearsal.gcp.nodes import shapes
 from tests.rehearsal.gcp.conftest import PROJECT, Gcp
 
 pytestmark = pytest.mark.unit

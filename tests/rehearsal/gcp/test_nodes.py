@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gke.nodes import shapes
+from rehearsal.gcp.nodes import shapes
 from rehearsal.host.network import ClusterNetwork
 
 pytestmark = pytest.mark.unit

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp.core.discovery import find, methods
 from rehearsal.gcp.core.errors import ApiError
 from rehearsal.gcp.core.validation import check
-from rehearsal.gcp.server import HANDLERS
+from rehearsal.gcp.services import HANDLERS, find, methods
 
 pytestmark = pytest.mark.unit
 

@@ -16,7 +16,7 @@ import pulumi_gcp
 import pytest
 import requests
 
-from rehearsal.environment import google_endpoints
+from rehearsal.gcp.services import custom_endpoints
 from tests.rehearsal.gcp_provider.conftest import PROJECT, Engine
 from tests.support.platforms import plan_with, run_platform
 from tests.support.recording import Recording, record
@@ -47,7 +47,7 @@ class Client:
         return self._call(verb, f"{self._base(product)}{path}?alt=json", body)
 
     def _base(self, product: str) -> str:
-        return google_endpoints(self.google)[f"GOOGLE_{product}_CUSTOM_ENDPOINT"]
+        return custom_endpoints(self.google)[f"GOOGLE_{product}_CUSTOM_ENDPOINT"]
 
     def _call(self, verb: str, address: str, body: Any) -> Any:
         answer = requests.request(verb, address, json=body, timeout=PATIENCE_S)
@@ -114,7 +114,7 @@ def program() -> Recording:
 
 def test_every_endpoint_is_one_of_the_installed_package() -> None:
     known = inspect.signature(pulumi_gcp.Provider._internal_init).parameters
-    for variable in google_endpoints(""):
+    for variable in custom_endpoints(""):
         product = re.fullmatch(r"GOOGLE_([A-Z0-9_]+)_CUSTOM_ENDPOINT", variable)
         assert product is not None
         assert f"{product[1].lower()}_custom_endpoint" in known

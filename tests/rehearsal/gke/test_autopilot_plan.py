@@ -10,10 +10,10 @@ import pytest
 
 from rehearsal.gcp.container import autopilot as rest
 from rehearsal.gcp.container import defaults
-from rehearsal.gcp.core import Settings, Store, World
+from rehearsal.gcp.core import CloudState, ServerSettings, Store
+from rehearsal.gcp.nodes import shapes
 from rehearsal.gke.autopilot import autopilot
 from rehearsal.gke.autoscaler import scale_up
-from rehearsal.gke.nodes import shapes
 from tests.rehearsal.gke.builders import CLUSTER, ZONE, pod, worker
 
 pytestmark = pytest.mark.unit
@@ -22,8 +22,8 @@ V5E = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice", "cloud.go
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(Store(tmp_path), Settings())
+def world(tmp_path: Path) -> CloudState:
+    return CloudState(Store(tmp_path), ServerSettings())
 
 
 def cluster(location: str = "us-east5", **fields: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def cluster(location: str = "us-east5", **fields: Any) -> dict[str, Any]:
     return {**rest.completed(made, stated), "_name": name}
 
 
-def plan(world: World, *pods: Any, where: Any = None, refusal: str = "", resting: Any = ()) -> scale_up.Plan:
+def plan(world: CloudState, *pods: Any, where: Any = None, refusal: str = "", resting: Any = ()) -> scale_up.Plan:
     waiting = [(each, Counter[str]()) for each in pods]
     where = where if where is not None else cluster()
     return autopilot.plan(world, where, waiting, [], lambda pool, zone, count: refusal, set(resting))
@@ -56,7 +56,7 @@ def exclusive(name: str, job: str) -> Any:
     return worker(name, labels={"jobset.sigs.k8s.io/job-key": job}, affinity=affinity)
 
 
-def test_the_pods_of_a_slice_bring_one_slice_in_a_pool_of_its_own(world: World) -> None:
+def test_the_pods_of_a_slice_bring_one_slice_in_a_pool_of_its_own(world: CloudState) -> None:
     found = plan(world, *(worker(f"w-{n}") for n in range(4)))
     (made,) = found.growths
     assert (made.count, made.zone, found.unhelped) == (4, "us-east5-a", [])
@@ -67,19 +67,19 @@ def test_the_pods_of_a_slice_bring_one_slice_in_a_pool_of_its_own(world: World) 
     assert labels["node.kubernetes.io/instance-type"] == "ct6e-standard-4t"
 
 
-def test_each_job_with_exclusive_placement_gets_a_slice_of_its_own(world: World) -> None:
+def test_each_job_with_exclusive_placement_gets_a_slice_of_its_own(world: CloudState) -> None:
     found = plan(world, exclusive("a-0", "a"), exclusive("b-0", "b"), exclusive("c-0", "c"))
     assert [growth.count for growth in found.growths] == [4, 4, 4]
     assert len({growth.pool["name"] for growth in found.growths}) == 3
 
 
-def test_more_pods_than_a_slice_has_hosts_bring_a_second_slice(world: World) -> None:
+def test_more_pods_than_a_slice_has_hosts_bring_a_second_slice(world: CloudState) -> None:
     found = plan(world, *(worker(f"w-{n}") for n in range(5)))
     assert [growth.count for growth in found.growths] == [4, 4]
     assert len({growth.pool["name"] for growth in found.growths}) == 2
 
 
-def test_the_chips_of_a_pod_say_which_machine(world: World) -> None:
+def test_the_chips_of_a_pod_say_which_machine(world: CloudState) -> None:
     where = cluster("us-west4")
     whole, half = (plan(world, pod("p", tpu=n, nodeSelector=V5E), where=where) for n in (8, 4))
     assert [(g.pool["config"]["machineType"], g.count) for g in whole.growths] == [("ct5lp-hightpu-8t", 1)]
@@ -99,12 +99,12 @@ def test_the_chips_of_a_pod_say_which_machine(world: World) -> None:
         (0, {"cloud.google.com/gke-nodepool": "default-pool"}),
     ],
 )
-def test_pods_that_no_pool_of_gke_would_take_wait(world: World, tpu: int, selector: dict[str, str]) -> None:
+def test_pods_that_no_pool_of_gke_would_take_wait(world: CloudState, tpu: int, selector: dict[str, str]) -> None:
     found = plan(world, pod("p", tpu=tpu, nodeSelector=selector), where=cluster("us-west4"))
     assert (found.growths, len(found.unhelped)) == ([], 1)
 
 
-def test_pods_without_chips_share_a_node_and_large_ones_get_a_large_one(world: World) -> None:
+def test_pods_without_chips_share_a_node_and_large_ones_get_a_large_one(world: CloudState) -> None:
     found = plan(world, pod("a", cpu="0.5"), pod("b", cpu="0.5"), pod("c", cpu="6"))
     assert [g.pool["config"]["machineType"] for g in found.growths] == ["e2-standard-2", "e2-standard-8"]
     assert shapes.named({**found.growths[0].pool, "_size": 1}).popitem()[0].startswith("gk3-demo-nap-")
@@ -131,7 +131,7 @@ def test_pods_without_chips_share_a_node_and_large_ones_get_a_large_one(world: W
         ),
     ],
 )
-def test_a_selector_says_what_capacity(world: World, selector: dict[str, str], config: dict[str, Any]) -> None:
+def test_a_selector_says_what_capacity(world: CloudState, selector: dict[str, str], config: dict[str, Any]) -> None:
     asked = worker("w")
     asked["spec"]["nodeSelector"] |= selector
     (made,) = plan(world, asked).growths
@@ -139,7 +139,7 @@ def test_a_selector_says_what_capacity(world: World, selector: dict[str, str], c
     assert selector.items() <= shapes.labels(made.pool, "n", made.zone).items()
 
 
-def test_nodes_have_the_account_and_the_tags_of_the_cluster(world: World) -> None:
+def test_nodes_have_the_account_and_the_tags_of_the_cluster(world: CloudState) -> None:
     where = cluster(
         autoscaling={"autoprovisioningNodePoolDefaults": {"serviceAccount": "a@b.c"}},
         nodePoolAutoConfig={"networkTags": {"tags": ["t"]}},
@@ -148,7 +148,7 @@ def test_nodes_have_the_account_and_the_tags_of_the_cluster(world: World) -> Non
     assert (made.pool["config"]["serviceAccount"], made.pool["config"]["tags"]) == ("a@b.c", ["t"])
 
 
-def test_without_capacity_the_pod_waits_and_the_pool_rests(world: World) -> None:
+def test_without_capacity_the_pod_waits_and_the_pool_rests(world: CloudState) -> None:
     found = plan(world, worker("w"), refusal="GCE out of resources")
     assert (found.growths, len(found.unhelped)) == ([], 1)
     assert {short.zone for short in found.short} == {"us-east5-a", ZONE}
@@ -157,7 +157,7 @@ def test_without_capacity_the_pod_waits_and_the_pool_rests(world: World) -> None
     assert again.unhelped[0][1] == Counter({scale_up.BACKOFF: 2})
 
 
-def test_a_pool_is_forgotten_when_its_last_node_has_gone(world: World) -> None:
+def test_a_pool_is_forgotten_when_its_last_node_has_gone(world: CloudState) -> None:
     (made,) = plan(world, worker("w")).growths
     autopilot.store(world, made.pool)
     pool = world.store.get("pools", made.pool["_name"])

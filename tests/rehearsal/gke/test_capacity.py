@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp.core import Settings, Store, World
-from rehearsal.gke.autoscaler import capacity, pool_store
-from rehearsal.gke.autoscaler.capacity import FreeChips
+from rehearsal.gcp import capacity
+from rehearsal.gcp.capacity import FreeChips
+from rehearsal.gcp.core import CloudState, ServerSettings, Store
+from rehearsal.gcp.nodes import pool_nodes
+from rehearsal.gcp.nodes.pool_nodes import Member
+from rehearsal.gke.autoscaler import pool_store
 from rehearsal.gke.autoscaler.scale_up import Growth
-from rehearsal.gke.nodes import pool_nodes
-from rehearsal.gke.nodes.pool_nodes import Member
 from tests.rehearsal.gke.builders import ZONE, cpu_pool, pool, queued_pool
 
 pytestmark = pytest.mark.unit
@@ -22,13 +23,13 @@ FLEX = {"zone": ZONE, "family": "v6e", "kind": "flex-start", "chips": 16, "wait_
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(Store(tmp_path), Settings(time_scale=0.01))
+def world(tmp_path: Path) -> CloudState:
+    made = CloudState(Store(tmp_path), ServerSettings(time_scale=0.01))
     capacity.set_table(made, {"chips": [ROW, FLEX]})
     return made
 
 
-def stored(world: World, made: dict[str, Any]) -> dict[str, Any]:
+def stored(world: CloudState, made: dict[str, Any]) -> dict[str, Any]:
     world.store.put("pools", made["_name"], made)
     return made
 
@@ -54,12 +55,12 @@ def test_what_it_may() -> None:
     assert capacity.wrong({}) == ""
 
 
-def test_zero_is_a_number_of_chips(world: World) -> None:
+def test_zero_is_a_number_of_chips(world: CloudState) -> None:
     capacity.set_table(world, {"chips": [{**ROW, "chips": 0}]})
     assert capacity.room(world, pool("a"), ZONE) == FreeChips(0, 0.0)
 
 
-def test_rows_apply_by_zone_family_and_kind(world: World) -> None:
+def test_rows_apply_by_zone_family_and_kind(world: CloudState) -> None:
     assert capacity.room(world, pool("a"), ZONE) == FreeChips(16, 0.0)
     assert capacity.room(world, queued_pool(), ZONE) == FreeChips(16, 30.0)
     assert capacity.room(world, pool("a", config={"spot": True}), ZONE) == FreeChips(None, 0.0)
@@ -67,12 +68,12 @@ def test_rows_apply_by_zone_family_and_kind(world: World) -> None:
     assert capacity.room(world, cpu_pool(), ZONE) == FreeChips(None, 0.0)
 
 
-def test_flex_start_without_a_row_waits_as_long_as_it_usually_does(world: World) -> None:
+def test_flex_start_without_a_row_waits_as_long_as_it_usually_does(world: CloudState) -> None:
     capacity.set_table(world, {"times": {"queue_s": 200}})
     assert capacity.room(world, queued_pool(), ZONE) == FreeChips(None, 2.0)
 
 
-def test_two_pools_that_are_made_at_once_do_not_share_chips(world: World) -> None:
+def test_two_pools_that_are_made_at_once_do_not_share_chips(world: CloudState) -> None:
     first, second = (stored(world, pool(name, _size=4, status="PROVISIONING", autoscaling={})) for name in ("a", "b"))
     assert capacity.claim(world, first, 4)
     assert capacity.claim(world, first, 4), "a server that was killed claims again"
@@ -81,7 +82,7 @@ def test_two_pools_that_are_made_at_once_do_not_share_chips(world: World) -> Non
     assert capacity.claim(world, second, 4)
 
 
-def test_a_growth_takes_chips_and_a_shrink_gives_them_back(world: World) -> None:
+def test_a_growth_takes_chips_and_a_shrink_gives_them_back(world: CloudState) -> None:
     first, second = stored(world, pool("a")), stored(world, pool("b"))
     assert pool_store.grow(world, Growth(first, ZONE, 4))
     assert not pool_store.grow(world, Growth(second, ZONE, 4))
@@ -90,7 +91,7 @@ def test_a_growth_takes_chips_and_a_shrink_gives_them_back(world: World) -> None
     assert pool_store.grow(world, Growth(second, ZONE, 4))
 
 
-def test_nothing_grows_while_a_user_changes_the_pool_or_beyond_its_limit(world: World) -> None:
+def test_nothing_grows_while_a_user_changes_the_pool_or_beyond_its_limit(world: CloudState) -> None:
     busy = stored(world, pool("a", status="RECONCILING"))
     assert not pool_store.grow(world, Growth(busy, ZONE, 4))
     assert pool_store.take(world, busy["_name"], set()) is None
@@ -108,7 +109,7 @@ def test_nothing_grows_while_a_user_changes_the_pool_or_beyond_its_limit(world: 
     ],
 )
 def test_how_long_a_node_may_stay(
-    world: World, config: dict[str, Any], run_s: float | None, lasts: float | None
+    world: CloudState, config: dict[str, Any], run_s: float | None, lasts: float | None
 ) -> None:
     made = stored(world, pool("a", config=config))
     assert pool_store.grow(world, Growth(made, ZONE, 4), run_s=run_s)

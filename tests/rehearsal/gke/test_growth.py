@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from rehearsal.gcp.nodes import pool_nodes, shapes
+from rehearsal.gcp.nodes.pool_nodes import Member
 from rehearsal.gke.autoscaler import scale_up, scheduling
-from rehearsal.gke.nodes import pool_nodes, shapes
-from rehearsal.gke.nodes.pool_nodes import Member
 from tests.rehearsal.gke.builders import ZONE, cpu_pool, pod, pool, queued_pool, worker
 from tests.rehearsal.gke.test_fitting import leader
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gke.autoscaler import capacity
-from rehearsal.gke.autoscaler.capacity import FreeChips
+from rehearsal.gcp import capacity
+from rehearsal.gcp.capacity import FreeChips
+from rehearsal.gcp.nodes import pool_nodes, shapes
+from rehearsal.gcp.nodes.pool_nodes import Member
 from rehearsal.gke.autoscaler.scale_up import Growth
-from rehearsal.gke.nodes import pool_nodes, shapes
-from rehearsal.gke.nodes.pool_nodes import Member
 from rehearsal.gke.provisioning import provisioning, requests
 from rehearsal.gke.provisioning.provisioning import Observation, Refusal
 from tests.rehearsal.gke.builders import QUEUED, ZONE, cpu_pool, pool, queued_pool, request, worker

@@ -22,7 +22,7 @@ def processes(world: World, program: str) -> set[int]:
     found = sandbox.processes_named(world.layout, name)
     if program != "google":
         return set(found)
-    return {pid for pid in found if b"rehearsal.gcp\0" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return {pid for pid in found if b"rehearsal.google_server\0" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 def kill(world: World, program: str) -> None:

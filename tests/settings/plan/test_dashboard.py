@@ -8,8 +8,8 @@ import re
 import pytest
 
 from components.monitoring import address
-from rehearsal.gcp.core.discovery import find
 from rehearsal.gcp.core.validation import check
+from rehearsal.gcp.services import find
 from settings.plan.dashboard import COLUMNS, dashboard
 from tests.support.platforms import AUTOPILOT, BOTH, TUTORIAL, changed, plan_with
 from tests.support.problems import cluster, each, is_the_only_problem

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.gcp.core import Object, World
+from rehearsal.gcp.core import CloudState, Object
 from rehearsal.gcp.machines import MACHINES, REGIONS, zones
-from rehearsal.gke.nodes import pool_nodes
+from rehearsal.gcp.nodes import pool_nodes
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "v3": ("ct3", "ct3p"), "v4": ("ct4p",), "v5e": ("ct5lp", "ct5l"), "v5p": ("ct5p",), "v6e": ("ct6e",), "7x": ("tpu7x",),
@@ -92,15 +92,15 @@ def _key(row: Object) -> tuple[str, str, str]:
     return row["zone"], row["family"], row["kind"]
 
 
-def table(world: World) -> Object:
+def table(world: CloudState) -> Object:
     return {"chips": [], "times": {}, **(world.store.get(*_STORED) or {})}
 
 
-def set_table(world: World, stated: Object) -> None:
+def set_table(world: CloudState, stated: Object) -> None:
     world.store.put(*_STORED, stated)
 
 
-def seconds(world: World, name: str) -> float:
+def seconds(world: CloudState, name: str) -> float:
     """One of TIMES, as long as it takes in this world."""
     return float(table(world)["times"].get(name, TIMES[name])) * world.settings.time_scale
 
@@ -127,7 +127,7 @@ def family(pool: Object) -> str:
     return next((name for name, families in FAMILIES.items() if machine in families), "")
 
 
-def room(world: World, pool: Object, zone: str) -> FreeChips:
+def room(world: CloudState, pool: Object, zone: str) -> FreeChips:
     """What Google has left for nodes of a pool in a zone, beside those that the pool has."""
     wanted = (zone, family(pool), kind(pool))
     row: Object = next((row for row in table(world)["chips"] if _key(row) == wanted), {})
@@ -150,7 +150,7 @@ def _held(pool: Object, zone: str) -> int:
     return claimed if pool.get("status") == "PROVISIONING" else max(pool_nodes.in_zone(pool, zone), claimed)
 
 
-def claim(world: World, pool: Object, size: int) -> bool:
+def claim(world: CloudState, pool: Object, size: int) -> bool:
     """Takes the chips for `size` nodes in each zone of a stored pool, until an operation writes the pool anew. False: too few are left."""
     with world.store.lock:
         stored = world.store.get("pools", pool["_name"])

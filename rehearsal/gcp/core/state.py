@@ -10,39 +10,30 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
 
 from rehearsal.gcp.core.errors import ApiError
+from rehearsal.gcp.core.kubernetes import Backend, Kubernetes, NoKubernetes
 from rehearsal.gcp.core.store import Object, Store
 
 
-class Backend(Protocol):
-    """What runs the control planes of clusters (rehearsal.control_plane has the real one)."""
-
-    version: str
-
-    def start(self, cluster_id: str) -> Any: ...
-
-    def stop(self, cluster_id: str) -> None: ...
-
-
 @dataclass(frozen=True)
-class Settings:
-    """`time_scale` stretches or shrinks how long operations take; `backend` None means that clusters have no Kubernetes."""
+class ServerSettings:
+    """`time_scale` stretches or shrinks how long operations take; without a `backend` clusters have no control plane."""
 
     time_scale: float = 0.01
     backend: Backend | None = None
     buckets: Path | None = None
-    """Where the objects of buckets are; not stated: beside the rest of the state."""
+    """Where the objects of buckets are. Default: beside the rest of the state."""
+    kubernetes: Kubernetes = field(default_factory=NoKubernetes)
 
 
-Task = Callable[["World", Object], None]
+Task = Callable[["CloudState", Object], None]
 
 
 @dataclass
-class World:
+class CloudState:
     store: Store
-    settings: Settings
+    settings: ServerSettings
     tasks: dict[str, Task] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)
 

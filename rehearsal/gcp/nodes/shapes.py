@@ -11,8 +11,8 @@ from typing import Any
 
 from rehearsal.gcp.core import Object, number
 from rehearsal.gcp.machines import MACHINES, Machine, region_of
-from rehearsal.gke.nodes import pool_nodes
-from rehearsal.gke.nodes.pool_nodes import Member
+from rehearsal.gcp.nodes import pool_nodes
+from rehearsal.gcp.nodes.pool_nodes import Member
 from rehearsal.host.network import ClusterNetwork
 
 _LETTERS = "0123456789bcdfghjklmnpqrstvwxz"
