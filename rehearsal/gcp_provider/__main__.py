@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
 
+from rehearsal.gcp_provider.protocol.servicer import Provider
 from rehearsal.gcp_provider.resources import KINDS
-from rehearsal.gcp_provider.servicer import Provider
 
 _THREADS = 64
 """A request that waits for Google holds a thread; the engine sends at most as many as it has resources under way."""
@@ -32,7 +32,7 @@ def serve(port: int, google: str | None) -> tuple[grpc.Server, int]:
 
 
 def know_all() -> None:
-    """Reads the types of all kinds that are played."""
+    """Reads the types of all supported kinds."""
     for kind in KINDS.values():
         kind.types  # noqa: B018
 

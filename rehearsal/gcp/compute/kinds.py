@@ -20,7 +20,7 @@ _REFERENCE = re.compile(
 
 
 @dataclass(frozen=True)
-class Kind:
+class ComputeKind:
     """A kind of resource: `plural` as in its path, `parameter` as the discovery document names it, and where it lives."""
 
     plural: str
@@ -47,14 +47,14 @@ class Kind:
 
 
 KINDS = (
-    Kind("networks", "network", False, ("patch",)),
-    Kind("subnetworks", "subnetwork", True, ("patch",)),
-    Kind("routers", "router", True, ("patch", "update")),
-    Kind("firewalls", "firewall", False, ("patch", "update")),
-    Kind("routes", "route", False),
-    Kind("resourcePolicies", "resourcePolicy", True, ("patch",)),
-    Kind("addresses", "address", True),
-    Kind("addresses", "address", False, collection="globalAddresses"),
+    ComputeKind("networks", "network", False, ("patch",)),
+    ComputeKind("subnetworks", "subnetwork", True, ("patch",)),
+    ComputeKind("routers", "router", True, ("patch", "update")),
+    ComputeKind("firewalls", "firewall", False, ("patch", "update")),
+    ComputeKind("routes", "route", False),
+    ComputeKind("resourcePolicies", "resourcePolicy", True, ("patch",)),
+    ComputeKind("addresses", "address", True),
+    ComputeKind("addresses", "address", False, collection="globalAddresses"),
 )
 
 

@@ -6,7 +6,7 @@ from rehearsal.gcp.compute import addresses, automatic, defaults, listing, rules
 from rehearsal.gcp.compute.kinds import (
     BASE,
     KINDS,
-    Kind,
+    ComputeKind,
     absent,
     fingerprint,
     link,
@@ -31,7 +31,7 @@ _MARKED = ("networks", "subnetworks")
 """Kinds with a fingerprint. (A network keeps its own to itself: the API does not show it.)"""
 
 
-def _existing(kind: Kind, call: Call) -> Object:
+def _existing(kind: ComputeKind, call: Call) -> Object:
     path = kind.path(call, call.params[kind.parameter])
     found = call.world.store.get(kind.store, path)
     if found is None:
@@ -56,7 +56,7 @@ def _linked(of_project: str, body: Object) -> Object:
     return {**found, **({"nats": nats} if "nats" in found else {})}
 
 
-def _identity(kind: Kind, call: Call, path: str, name: str) -> Object:
+def _identity(kind: ComputeKind, call: Call, path: str, name: str) -> Object:
     found: Object = {
         "kind": f"compute#{kind.parameter}", "id": number(path + now(), 19), "creationTimestamp": now(), "name": name,
         "selfLink": f"{BASE}/{path}",
@@ -64,7 +64,7 @@ def _identity(kind: Kind, call: Call, path: str, name: str) -> Object:
     return {**found, **({"region": f"{BASE}/projects/{project(call)}/regions/{region(call)}"} if kind.regional else {})}
 
 
-def _insert(kind: Kind) -> Handler:
+def _insert(kind: ComputeKind) -> Handler:
     def insert(call: Call) -> Object:
         name = call.body.get("name", "")
         rules.check_name(name)
@@ -81,7 +81,7 @@ def _insert(kind: Kind) -> Handler:
     return insert
 
 
-def _begin(kind: Kind, call: Call, verb: str, resource: Object, before: Object | None) -> Object:
+def _begin(kind: ComputeKind, call: Call, verb: str, resource: Object, before: Object | None) -> Object:
     """Checks and saves what a resource is to be, and starts the operation that gets it there. The store is locked."""
     path = path_of(resource["selfLink"])
     if before is not None and before.get("_busy"):
@@ -97,7 +97,7 @@ def _begin(kind: Kind, call: Call, verb: str, resource: Object, before: Object |
     return begin(call, named, verb, resource, task, {"plural": kind.plural, "path": path})
 
 
-def _shown(world: CloudState, kind: Kind, resource: Object) -> Object:
+def _shown(world: CloudState, kind: ComputeKind, resource: Object) -> Object:
     hidden = {"fingerprint"} if kind.plural == "networks" else set()
     visible = {key: value for key, value in resource.items() if not key.startswith("_") and key not in hidden}
     if kind.plural == "networks":
@@ -110,11 +110,11 @@ def _shown(world: CloudState, kind: Kind, resource: Object) -> Object:
     return visible
 
 
-def _get(kind: Kind) -> Handler:
+def _get(kind: ComputeKind) -> Handler:
     return lambda call: _shown(call.world, kind, _existing(kind, call))
 
 
-def _list(kind: Kind) -> Handler:
+def _list(kind: ComputeKind) -> Handler:
     def listed(call: Call) -> Object:
         path = kind.path(call, "").rstrip("/")
         rows = [_shown(call.world, kind, r) for r in call.world.store.list(kind.store, f"{path}/")]
@@ -123,7 +123,7 @@ def _list(kind: Kind) -> Handler:
     return listed
 
 
-def _aggregated(kind: Kind) -> Handler:
+def _aggregated(kind: ComputeKind) -> Handler:
     def listed(call: Call) -> Object:
         of_project, scopes = project(call), [f"regions/{name}" for name in REGIONS]
         scopes = ["global", *scopes] if kind.plural == "addresses" else scopes
@@ -139,7 +139,7 @@ def _aggregated(kind: Kind) -> Handler:
     return listed
 
 
-def _change(kind: Kind, verb: str) -> Handler:
+def _change(kind: ComputeKind, verb: str) -> Handler:
     """A patch changes the fields that it states; an update replaces all of them."""
 
     def change(call: Call) -> Object:
@@ -163,7 +163,7 @@ def _change(kind: Kind, verb: str) -> Handler:
     return change
 
 
-def _delete(kind: Kind) -> Handler:
+def _delete(kind: ComputeKind) -> Handler:
     def delete(call: Call) -> Object:
         with call.world.store.lock:
             resource = _existing(kind, call)
@@ -236,7 +236,7 @@ def _gone(world: CloudState, args: Object) -> None:
         world.store.delete(store, args["path"])
 
 
-def _handlers(kind: Kind) -> dict[str, Handler]:
+def _handlers(kind: ComputeKind) -> dict[str, Handler]:
     verbs = {"insert": _insert(kind), "get": _get(kind), "list": _list(kind), "delete": _delete(kind)}
     verbs |= {verb: _change(kind, verb) for verb in kind.changes}
     verbs |= {"aggregatedList": _aggregated(kind)} if kind.regional else {}

@@ -6,6 +6,7 @@ import base64
 import copy
 from typing import Any
 
+from rehearsal.gcp.container.cluster_defaults import CLUSTER
 from rehearsal.gcp.core import Object, number
 
 SCOPES = [
@@ -87,105 +88,71 @@ def pool(stated: Object, cluster: Object, self_link: str) -> Object:
     return result
 
 
+_NOT_KEPT = ("nodePools", "nodeConfig", "network", "subnetwork", "initialClusterVersion", "locations")
+"""Fields of a request for a cluster that the cluster shows in another form."""
+
+
 def cluster(stated: Object, name: str, version: str, location: str, zones: list[str], self_link: str) -> Object:
-    network, subnetwork = stated.get("network", "default"), stated.get("subnetwork", "default")
-    project = name.split("/")[1]
-    region = location if location.count("-") == 1 else location.rsplit("-", 1)[0]
+    """A cluster as GKE reads it back: the request over the defaults, with all that follows from its name and place."""
     ranges = stated.get("ipAllocationPolicy", {})
-    pods, services = (
-        _cidr(ranges.get("clusterIpv4CidrBlock"), "10.4.0.0/14"),
-        _cidr(ranges.get("servicesIpv4CidrBlock"), "34.118.224.0/20"),
-    )
-    found: Object = {
-        "location": location,
-        "zone": location,
-        "locations": zones,
-        "network": network.rsplit("/", 1)[-1],
-        "subnetwork": subnetwork.rsplit("/", 1)[-1],
-        "networkConfig": {
-            "network": f"projects/{project}/global/networks/{network.rsplit('/', 1)[-1]}",
-            "subnetwork": f"projects/{project}/regions/{region}/subnetworks/{subnetwork.rsplit('/', 1)[-1]}",
-            "serviceExternalIpsConfig": {},
-            "defaultEnablePrivateNodes": False,
-        },
-        "clusterIpv4Cidr": pods,
-        "servicesIpv4Cidr": services,
-        "ipAllocationPolicy": {
-            "useIpAliases": True, "clusterIpv4Cidr": pods, "servicesIpv4Cidr": services,
-            "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services,
-            "stackType": "IPV4", "podCidrOverprovisionConfig": {}, "defaultPodIpv4RangeUtilization": 0.001,
-        },
-        "addonsConfig": {
-            "httpLoadBalancing": {}, "horizontalPodAutoscaling": {}, "kubernetesDashboard": {"disabled": True},
-            "networkPolicyConfig": {"disabled": True}, "dnsCacheConfig": {"enabled": True},
-            "gcePersistentDiskCsiDriverConfig": {"enabled": True},
-        },
-        "loggingService": "logging.googleapis.com/kubernetes",
-        "monitoringService": "monitoring.googleapis.com/kubernetes",
-        "loggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]}},
-        "monitoringConfig": {
-            "componentConfig": {"enableComponents": [
-                "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD",
-                "CADVISOR", "KUBELET", "DCGM",
-            ]},
-            "managedPrometheusConfig": {"enabled": True, "autoMonitoringConfig": {"scope": "NONE"}},
-            "advancedDatapathObservabilityConfig": {},
-        },
-        "legacyAbac": {},
-        "shieldedNodes": {"enabled": True},
-        "databaseEncryption": {"state": "DECRYPTED"},
-        "defaultMaxPodsConstraint": {"maxPodsPerNode": "110"},
-        "releaseChannel": {"channel": "REGULAR"},
-        "autoscaling": {"autoscalingProfile": "BALANCED"},
-        "masterAuth": {"clientCertificateConfig": {}},
-        "masterAuthorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True},
-        "privateClusterConfig": {},
-        "nodePoolDefaults": {"nodeConfigDefaults": {
-            "loggingConfig": {"variantConfig": {"variant": "DEFAULT"}},
-            "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
-        }},
-        "nodePoolAutoConfig": {"nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}},
-        "notificationConfig": {"pubsub": {}},
-        "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_MODE_UNSPECIFIED"},
-        "enterpriseConfig": {"clusterTier": "STANDARD"},
-        "rbacBindingConfig": {"enableInsecureBindingSystemUnauthenticated": True, "enableInsecureBindingSystemAuthenticated": True},
-        "controlPlaneEndpointsConfig": {
-            "dnsEndpointConfig": {"endpoint": f"gke-{number(name)}.{region}.gke.goog", "allowExternalTraffic": False},
-            "ipEndpointsConfig": {
-                "enabled": True, "enablePublicEndpoint": True, "globalAccess": False,
-                "authorizedNetworksConfig": {"gcpPublicCidrsAccessEnabled": True},
-            },
-        },
-        "podAutoscaling": {"hpaProfile": "HPA_PROFILE_UNSPECIFIED"},
-        "anonymousAuthenticationConfig": {"mode": "ENABLED"},
-        "userManagedKeysConfig": {},
+    pods = _cidr(ranges.get("clusterIpv4CidrBlock"), "10.4.0.0/14")
+    services = _cidr(ranges.get("servicesIpv4CidrBlock"), "34.118.224.0/20")
+    found = _joined(CLUSTER, _place(stated, name, location, zones), _ranges(pods, services))
+    found |= {
         "id": number(name, 40),
         "initialClusterVersion": version,
         "currentMasterVersion": version,
         "currentNodeVersion": version,
-        "labelFingerprint": "a9dc16a7",
         "selfLink": self_link,
-        "status": "PROVISIONING",
-    }  # fmt: skip
-    kept = {
-        k: v
-        for k, v in stated.items()
-        if k
-        not in (
-            "nodePools",
-            "nodeConfig",
-            "network",
-            "subnetwork",
-            "initialClusterVersion",
-            "locations",
-        )
     }
-    result = merged(found, kept)
+    result = merged(found, {key: value for key, value in stated.items() if key not in _NOT_KEPT})
     _services(result, stated)
-    for key in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock"):
-        result["ipAllocationPolicy"][key] = pods if key.startswith("cluster") else services
+    result["ipAllocationPolicy"] |= {"clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services}
     result["etag"] = number(name + version, 12)
     return _consistent(result)
+
+
+def _place(stated: Object, name: str, location: str, zones: list[str]) -> Object:
+    project = name.split("/")[1]
+    region = location if location.count("-") == 1 else location.rsplit("-", 1)[0]
+    network, subnetwork = (stated.get(key, "default").rsplit("/", 1)[-1] for key in ("network", "subnetwork"))
+    return {
+        "location": location,
+        "zone": location,
+        "locations": zones,
+        "network": network,
+        "subnetwork": subnetwork,
+        "networkConfig": {
+            "network": f"projects/{project}/global/networks/{network}",
+            "subnetwork": f"projects/{project}/regions/{region}/subnetworks/{subnetwork}",
+        },
+        "controlPlaneEndpointsConfig": {
+            "dnsEndpointConfig": {"endpoint": f"gke-{number(name)}.{region}.gke.goog", "allowExternalTraffic": False},
+        },
+    }
+
+
+def _ranges(pods: str, services: str) -> Object:
+    return {
+        "clusterIpv4Cidr": pods,
+        "servicesIpv4Cidr": services,
+        "ipAllocationPolicy": {
+            "clusterIpv4Cidr": pods,
+            "servicesIpv4Cidr": services,
+            "clusterIpv4CidrBlock": pods,
+            "servicesIpv4CidrBlock": services,
+        },
+    }
+
+
+def _joined(*parts: Object) -> Object:
+    """One object of several, object by object; none states a value of another."""
+    result: Object = {}
+    for part in parts:
+        for key, value in part.items():
+            both = isinstance(value, dict) and isinstance(result.get(key), dict)
+            result[key] = _joined(result[key], value) if both else copy.deepcopy(value)
+    return result
 
 
 def _services(found: Object, stated: Object) -> None:

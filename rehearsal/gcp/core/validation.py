@@ -16,6 +16,14 @@ from rehearsal.gcp.core.errors import ApiError
 
 _RANGES = {"int32": (-(2**31), 2**31), "uint32": (0, 2**32), "int64": (-(2**63), 2**63), "uint64": (0, 2**64)}
 
+_ACCEPTED_AND_IGNORED = {
+    ("compute", "NetworkRoutingConfig"): frozenset({"deleteBgpAlwaysCompareMed"}),
+    ("compute", "RouterNat"): frozenset({"initialNatIps"}),
+}
+"""Fields by (API, schema) that no discovery document has and that Google accepts all the same. The real `pulumi-resource-gcp`
+(terraform-provider-google-beta) sends its own fields `delete_bgp_always_compare_med` of networks and `initial_nat_ips` of NATs along
+with `networks.insert` and `routers.patch`, where they have no effect."""
+
 
 @dataclass
 class _Reading:
@@ -70,8 +78,11 @@ def _message(reading: _Reading, name: str, value: Any, path: str) -> Any:
     if not properties:  # a message of any fields, such as google.protobuf.Struct
         return value
     found: dict[str, Any] = {}
+    ignored = _ACCEPTED_AND_IGNORED.get((reading.api.split(".")[0], name), frozenset())
     for key, item in value.items():
         known = key if key in properties else _camel(key)
+        if known in ignored:
+            continue
         if known not in properties:
             reading.faults.append((path, _unknown(key, path, "Cannot find field.")))
         elif item is None and reading.clears:

@@ -1,8 +1,7 @@
-"""The kinds of resources that are played, by their token."""
+"""The supported kinds of resources, by their token."""
 
 from __future__ import annotations
 
-from rehearsal.gcp_provider.kind import Kind
 from rehearsal.gcp_provider.resources.bucket import Bucket
 from rehearsal.gcp_provider.resources.cluster import Cluster
 from rehearsal.gcp_provider.resources.dashboard import Dashboard
@@ -16,8 +15,9 @@ from rehearsal.gcp_provider.resources.router_nat import RouterNat
 from rehearsal.gcp_provider.resources.service import Service
 from rehearsal.gcp_provider.resources.service_account import Account
 from rehearsal.gcp_provider.resources.subnetwork import Subnetwork
+from rehearsal.gcp_provider.terraform.kind import ResourceKind
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ResourceKind] = {
     kind.token: kind
     for kind in (
         Service(),

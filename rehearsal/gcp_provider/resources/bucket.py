@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from rehearsal.gcp_provider.cloud import ATTRIBUTION, Cloud
-from rehearsal.gcp_provider.diff import Change, Verb
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
-from rehearsal.gcp_provider.mapping import expand, flatten
-from rehearsal.gcp_provider.rules import Rules, rules, same_case
+from rehearsal.gcp_provider.google.cloud import ATTRIBUTION, Cloud
+from rehearsal.gcp_provider.terraform.diff import FieldChange, Verb
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, flatten
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules, same_case
 
 _CONDITION = "lifecycleRules.condition"
 _SENDS = (
@@ -24,39 +24,44 @@ _LABELS = frozenset({"labels", "effectiveLabels", "pulumiLabels"})
 _IAM = frozenset({"uniformBucketLevelAccess", "publicAccessPrevention"})
 
 
-class Bucket(Kind):
+class Bucket(ResourceKind):
     token = "gcp:storage/bucket:Bucket"
     ids = (r"(?P<name>[^/]+)", r"(?P<project>[^/]+)/(?P<name>[^/]+)")
     minutes: ClassVar[Mapping[str, int]] = {"create": 10, "update": 4, "delete": 20}
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("local", "forceDestroy", default=False),
-        **rules("force", "name"),
-        **rules("force", "location", suppress=same_case),
-        **rules("force computed local", "project"),
-        **rules("", "storageClass", default="STANDARD"),
-        **rules("computed", "uniformBucketLevelAccess", api="iamConfiguration.uniformBucketLevelAccess.enabled"),
-        **rules("computed", "publicAccessPrevention", api="iamConfiguration.publicAccessPrevention"),
-        **rules("computed", "softDeletePolicy", "versioning", "website", "rpo"),
-        **rules("zero", "softDeletePolicy.retentionDurationSeconds", default=604800),
-        **rules("output", "softDeletePolicy.effectiveTime"),
-        **rules("zero", "versioning.enabled"),
-        **rules("force", "hierarchicalNamespace"),
-        **rules("force zero", "hierarchicalNamespace.enabled"),
-        **rules("", "lifecycleRules", api="lifecycle.rule"),
-        **rules("computed", f"{_CONDITION}.withState"),
-        **rules("", f"{_CONDITION}.matchesPrefixes", api="matchesPrefix"),
-        **rules("", f"{_CONDITION}.matchesSuffixes", api="matchesSuffix"),
-        **rules("", f"{_CONDITION}.matchesStorageClasses", api="matchesStorageClass"),
-        **rules("unplayed", *(f"{_CONDITION}.{name}" for name in (*_SENDS, "sizeAboveBytes", "sizeBelowBytes"))),
-        **rules("zero", "defaultEventBasedHold"),
-        **rules("zero", "requesterPays", api="billing.requesterPays"),
-        **rules("computed", "logging.logObjectPrefix"),
+        **rules("forceDestroy", local=True, default=False),
+        **rules("name", force=True),
+        **rules("location", force=True, suppress=same_case),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("storageClass", default="STANDARD"),
+        **rules("uniformBucketLevelAccess", computed=True, api="iamConfiguration.uniformBucketLevelAccess.enabled"),
+        **rules("publicAccessPrevention", computed=True, api="iamConfiguration.publicAccessPrevention"),
+        **rules("softDeletePolicy", "versioning", "website", "rpo", computed=True),
+        **rules("softDeletePolicy.retentionDurationSeconds", zero=True, default=604800),
+        **rules("softDeletePolicy.effectiveTime", output=True),
+        **rules("versioning.enabled", zero=True),
+        **rules("hierarchicalNamespace", force=True),
+        **rules("hierarchicalNamespace.enabled", force=True, zero=True),
+        **rules("lifecycleRules", api="lifecycle.rule"),
+        **rules(f"{_CONDITION}.withState", computed=True),
+        **rules(f"{_CONDITION}.matchesPrefixes", api="matchesPrefix"),
+        **rules(f"{_CONDITION}.matchesSuffixes", api="matchesSuffix"),
+        **rules(f"{_CONDITION}.matchesStorageClasses", api="matchesStorageClass"),
+        **rules(*(f"{_CONDITION}.{name}" for name in (*_SENDS, "sizeAboveBytes", "sizeBelowBytes")), unsupported=True),
+        **rules("defaultEventBasedHold", zero=True),
+        **rules("requesterPays", zero=True, api="billing.requesterPays"),
+        **rules("logging.logObjectPrefix", computed=True),
         **rules(
-            "unplayed", "retentionPolicy", "ipFilter", "customPlacementConfig", "enableObjectRetention", "autoclass"
+            "retentionPolicy",
+            "ipFilter",
+            "customPlacementConfig",
+            "enableObjectRetention",
+            "autoclass",
+            unsupported=True,
         ),
-        **rules("output local", "effectiveLabels", "pulumiLabels", "url"),
-        **rules("output", "projectNumber", "selfLink", "timeCreated", "updated"),
+        **rules("effectiveLabels", "pulumiLabels", "url", output=True, local=True),
+        **rules("projectNumber", "selfLink", "timeCreated", "updated", output=True),
     }
 
     def effective(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
@@ -65,12 +70,12 @@ class Bucket(Kind):
         wanted["pulumiLabels"] = {**cloud.default_labels, **wanted.get("labels", {})}
         return wanted
 
-    def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
+    def adjusted(self, changed: Sequence[FieldChange], state: Values, inputs: Values) -> Sequence[FieldChange]:
         """The provider's default labels may be a difference where the program's own are none."""
         told = any(entry.top == "labels" for entry in changed)
         if told or inputs["pulumiLabels"] == state.get("pulumiLabels", {}):
             return changed
-        return [*changed, Change("pulumiLabels", Verb.UPDATE, force=False)]
+        return [*changed, FieldChange("pulumiLabels", Verb.UPDATE, force=False)]
 
     def planned(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
         name = inputs.get("name")
@@ -107,7 +112,7 @@ class Bucket(Kind):
         }
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         body = _patch(expand(self.types.inputs, inputs, self.table), tops)

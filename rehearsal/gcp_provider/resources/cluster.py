@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.cloud import Cloud
-from rehearsal.gcp_provider.diff import Change, Verb
 from rehearsal.gcp_provider.errors import GoogleError, InitError, OperationError, ProviderError
-from rehearsal.gcp_provider.kind import Autoname, Job, Kind, Values
-from rehearsal.gcp_provider.mapping import look
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.google.rest import while_busy
 from rehearsal.gcp_provider.resources import cluster_body, cluster_update
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
 from rehearsal.gcp_provider.resources.gke import (
     BROKEN,
-    Call,
+    ClusterCall,
     ClusterName,
     change,
     cluster_locked,
@@ -25,13 +23,15 @@ from rehearsal.gcp_provider.resources.gke import (
     resume,
     wait,
 )
-from rehearsal.gcp_provider.rest import while_busy
-from rehearsal.gcp_provider.rules import Rules
+from rehearsal.gcp_provider.terraform.diff import FieldChange, Verb
+from rehearsal.gcp_provider.terraform.kind import Autoname, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import look
+from rehearsal.gcp_provider.terraform.rules import FieldRules
 
 PROTECTED = "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with cluster deletion."
 
 
-class Cluster(Kind):
+class Cluster(ResourceKind):
     token = cluster_body.TOKEN
     autoname = Autoname(limit=40)
     minutes: ClassVar[dict[str, int]] = {"create": 40, "update": 60, "delete": 40}
@@ -40,7 +40,7 @@ class Cluster(Kind):
         r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<name>[^/]+)",
         r"(?P<location>[^/]+)/(?P<name>[^/]+)",
     )
-    table: ClassVar[Rules] = CLUSTER
+    table: ClassVar[FieldRules] = CLUSTER
 
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
         return [*_name_faults(inputs.get("name")), *_autopilot_conflicts(inputs)]
@@ -56,7 +56,7 @@ class Cluster(Kind):
             wanted["pulumiLabels"] = {**cloud.default_labels, **stated}
         return wanted
 
-    def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
+    def adjusted(self, changed: Sequence[FieldChange], state: Values, inputs: Values) -> Sequence[FieldChange]:
         """What the control plane's version has reached is no difference. The provider's default labels may be one."""
         result = [entry for entry in changed if entry.top != "minMasterVersion" or _above(inputs, state)]
         if inputs.get("enableAutopilot"):
@@ -64,7 +64,7 @@ class Cluster(Kind):
         there, labels = state.get("pulumiLabels"), inputs.get("pulumiLabels")
         told = any(entry.top == "resourceLabels" for entry in result)
         if not told and labels is not None and labels != ({} if there is None else there):
-            result.append(Change("pulumiLabels", Verb.UPDATE, force=False))
+            result.append(FieldChange("pulumiLabels", Verb.UPDATE, force=False))
         return result
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
@@ -126,7 +126,7 @@ class Cluster(Kind):
         return {name: value for name, value in outputs.items() if value is not None}
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         cluster, tops = cluster_of_path(identity), {entry.top for entry in changed}
         rest_state(job, identity, "Cluster")
@@ -148,33 +148,35 @@ class Cluster(Kind):
         if job.rest.find("container", f"{cluster.path}/nodePools/default-pool", job.patience) is not None:
             self._remove_default_pool(job, cluster, inputs)
 
-    def _stateful_calls(self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]) -> Iterator[Call]:
+    def _stateful_calls(
+        self, job: Job, identity: str, state: Values, inputs: Values, tops: set[str]
+    ) -> Iterator[ClusterCall]:
         """Calls that depend on what is there now."""
         if "nodeLocations" in tops:
             yield self._locations(identity, inputs)
         if "minMasterVersion" in tops and _above(inputs, state):
             update = {"update": {"desiredMasterVersion": inputs["minMasterVersion"]}}
-            yield Call("PUT", "", update, "updating GKE master version")
+            yield ClusterCall("PUT", "", update, "updating GKE master version")
         if "nodeVersion" in tops:
             update = {"update": {"desiredNodeVersion": inputs["nodeVersion"], "desiredNodePoolId": "default-pool"}}
-            yield Call("PUT", "", update, "updating GKE default node pool node version")
+            yield ClusterCall("PUT", "", update, "updating GKE default node pool node version")
         if tops & {"resourceLabels", "effectiveLabels", "pulumiLabels"}:
             yield self._labels(job, identity, state, inputs)
 
-    def _locations(self, identity: str, inputs: Values) -> Call:
+    def _locations(self, identity: str, inputs: Values) -> ClusterCall:
         location = cluster_of_path(identity).location
         own = [location] if cluster_body.is_zone(location) else []
         update = {"update": {"desiredLocations": sorted({*own, *inputs.get("nodeLocations", [])})}}
-        return Call("PUT", "", update, "updating GKE cluster node locations")
+        return ClusterCall("PUT", "", update, "updating GKE cluster node locations")
 
-    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> Call:
+    def _labels(self, job: Job, identity: str, state: Values, inputs: Values) -> ClusterCall:
         """Labels of others are kept: only those that were ours go."""
         found = job.rest.call("container", "GET", identity, patience=job.patience)
         mine, _ = cluster_body.labels_of(job, inputs, state)
         gone = set(state.get("pulumiLabels", {})) - set(mine)
         there = {key: value for key, value in found.get("resourceLabels", {}).items() if key not in gone}
         body = {"resourceLabels": {**there, **mine}, "labelFingerprint": found.get("labelFingerprint", "")}
-        return Call("POST", ":setResourceLabels", body, "updating GKE resource labels")
+        return ClusterCall("POST", ":setResourceLabels", body, "updating GKE resource labels")
 
     def delete(self, job: Job, identity: str, state: Values) -> None:
         if state.get("deletionProtection", True):

@@ -6,14 +6,14 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from rehearsal.gcp_provider.cloud import ATTRIBUTION
-from rehearsal.gcp_provider.kind import Job, Values
-from rehearsal.gcp_provider.mapping import expand, flatten, look
-from rehearsal.gcp_provider.package import resource_types
+from rehearsal.gcp_provider.google.cloud import ATTRIBUTION
 from rehearsal.gcp_provider.resources import node_config, pool_body
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
 from rehearsal.gcp_provider.resources.compute import network_path
-from rehearsal.gcp_provider.rules import relative
+from rehearsal.gcp_provider.terraform.kind import Job, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, flatten, look
+from rehearsal.gcp_provider.terraform.package import resource_types
+from rehearsal.gcp_provider.terraform.rules import relative
 
 TOKEN = "gcp:container/cluster:Cluster"
 _OTHERWISE = (

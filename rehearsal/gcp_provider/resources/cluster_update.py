@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rehearsal.gcp_provider.kind import Job, Values
-from rehearsal.gcp_provider.mapping import expand, look
-from rehearsal.gcp_provider.package import resource_types
 from rehearsal.gcp_provider.resources import cluster_body
 from rehearsal.gcp_provider.resources.cluster_table import CLUSTER
-from rehearsal.gcp_provider.resources.gke import Call
+from rehearsal.gcp_provider.resources.gke import ClusterCall
+from rehearsal.gcp_provider.terraform.kind import Job, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, look
+from rehearsal.gcp_provider.terraform.package import resource_types
 
 _Make = Callable[[dict[str, Any], Values], dict[str, Any]]
 
@@ -78,7 +78,7 @@ UPDATES: dict[str, _Make] = {
 }
 
 
-def calls(job: Job, inputs: Values, tops: set[str]) -> Iterator[Call]:
+def calls(job: Job, inputs: Values, tops: set[str]) -> Iterator[ClusterCall]:
     """The calls for these properties, in a fixed order. Calls that need the state come from `Cluster` itself."""
     sent = expand(resource_types(cluster_body.TOKEN).inputs, inputs, CLUSTER)
     done: set[str] = set()
@@ -99,22 +99,22 @@ def calls(job: Job, inputs: Values, tops: set[str]) -> Iterator[Call]:
             "updating GKE cluster node pool auto config",
         )
     if "enableLegacyAbac" in tops:
-        yield Call(
+        yield ClusterCall(
             "POST", ":setLegacyAbac", {"enabled": bool(inputs.get("enableLegacyAbac"))}, "updating GKE legacy ABAC"
         )
     if "networkPolicy" in tops:
         policy = sent.get("networkPolicy", {"enabled": False})
-        yield Call("POST", ":setNetworkPolicy", {"networkPolicy": policy}, "updating GKE cluster network policy")
+        yield ClusterCall("POST", ":setNetworkPolicy", {"networkPolicy": policy}, "updating GKE cluster network policy")
     if "maintenancePolicy" in tops:
         body = {"maintenancePolicy": sent.get("maintenancePolicy", {})}
-        yield Call("POST", ":setMaintenancePolicy", body, "updating GKE cluster maintenance policy")
+        yield ClusterCall("POST", ":setMaintenancePolicy", body, "updating GKE cluster maintenance policy")
 
 
-def _update(update: dict[str, Any], activity: str) -> Call:
-    return Call("PUT", "", {"update": update}, activity)
+def _update(update: dict[str, Any], activity: str) -> ClusterCall:
+    return ClusterCall("PUT", "", {"update": update}, activity)
 
 
-def _private(inputs: Values, done: set[str]) -> Iterator[Call]:
+def _private(inputs: Values, done: set[str]) -> Iterator[ClusterCall]:
     private = inputs.get("privateClusterConfig", {})
     if "desiredControlPlaneEndpointsConfig" not in done:
         update = {"desiredControlPlaneEndpointsConfig": cluster_body.control_plane_endpoints(inputs)}
@@ -124,7 +124,7 @@ def _private(inputs: Values, done: set[str]) -> Iterator[Call]:
         yield _update({"desiredDefaultEnablePrivateNodes": nodes}, "updating GKE cluster private nodes")
 
 
-def _node_defaults(sent: dict[str, Any]) -> Iterator[Call]:
+def _node_defaults(sent: dict[str, Any]) -> Iterator[ClusterCall]:
     defaults = look(sent, "nodePoolDefaults.nodeConfigDefaults")
     defaults = {} if defaults is None else defaults
     for part, field in (

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, OperationError, ProviderError
-from rehearsal.gcp_provider.kind import Job, Kind, Values
-from rehearsal.gcp_provider.mapping import expand, flatten, look
-from rehearsal.gcp_provider.operations import await_compute
-from rehearsal.gcp_provider.rules import relative
+from rehearsal.gcp_provider.google.operations import await_compute
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, flatten, look
+from rehearsal.gcp_provider.terraform.rules import relative
 
 
-class ComputeKind(Kind):
+class ComputeKind(ResourceKind):
     """A kind whose id is its path at Google: `projects/P/global/networks/N`."""
 
     collection: ClassVar[str]
@@ -66,7 +66,7 @@ class ComputeKind(Kind):
         return None if found is None else self.outputs(job, known, found)
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         for path, verb, body in self.steps(job, identity, state, inputs, tops):

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 
 def same_dashboard(old: Any, new: Any) -> bool:
@@ -32,15 +32,15 @@ def _as_far_as_stated(there: Any, wanted: Any) -> Any:
     return there
 
 
-class Dashboard(Kind):
+class Dashboard(ResourceKind):
     token = "gcp:monitoring/dashboard:Dashboard"
     autoname = None
     ids = (r"projects/(?P<project>[^/]+)/dashboards/[^/]+",)
     minutes: ClassVar[Mapping[str, int]] = {"create": 4, "update": 4, "delete": 4}
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("", "dashboardJson", suppress=same_dashboard),
-        **rules("force computed local", "project"),
+        **rules("dashboardJson", suppress=same_dashboard),
+        **rules("project", force=True, computed=True, local=True),
     }
 
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
@@ -73,7 +73,7 @@ class Dashboard(Kind):
         return {**self.complete(known, {}), **said}
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         """The whole dashboard, with the etag of what is replaced."""
         if {change.top for change in changed} <= {"deletionPolicy"}:

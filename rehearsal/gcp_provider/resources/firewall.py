@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
 from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules, same_case
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules, same_case
 
 _LISTS = ("destinationRanges", "sourceRanges", "sourceTags", "targetTags")
 
@@ -16,22 +16,22 @@ class Firewall(ComputeKind):
     collection, title = "firewalls", "Firewall"
     logs = True
     ids = ids_of("firewalls")
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("local", "enableLogging"),
-        **rules("write_only force", "params", "params.resourceManagerTags"),
-        **rules("force", "network", suppress=last_segment),
-        **rules("force", "name"),
-        **rules("force computed local", "project"),
-        **rules("force computed", "direction"),
-        **rules("unordered", "allows", api="allowed"),
-        **rules("unordered", "denies", api="denied"),
-        **rules("", "allows.protocol", "denies.protocol", api="IPProtocol", suppress=same_case),
-        **rules("computed unordered", "destinationRanges", "sourceRanges"),
-        **rules("unordered", "sourceServiceAccounts", "sourceTags", "targetServiceAccounts", "targetTags"),
-        **rules("zero", "disabled"),
-        **rules("zero", "priority", default=1000),
-        **rules("output", "creationTimestamp", "selfLink"),
+        **rules("enableLogging", local=True),
+        **rules("params", "params.resourceManagerTags", write_only=True, force=True),
+        **rules("network", force=True, suppress=last_segment),
+        **rules("name", force=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("direction", force=True, computed=True),
+        **rules("allows", unordered=True, api="allowed"),
+        **rules("denies", unordered=True, api="denied"),
+        **rules("allows.protocol", "denies.protocol", api="IPProtocol", suppress=same_case),
+        **rules("destinationRanges", "sourceRanges", computed=True, unordered=True),
+        **rules("sourceServiceAccounts", "sourceTags", "targetServiceAccounts", "targetTags", unordered=True),
+        **rules("disabled", zero=True),
+        **rules("priority", zero=True, default=1000),
+        **rules("creationTimestamp", "selfLink", output=True),
     }
 
     def body(self, job: Job, inputs: Values) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.gcp_provider.errors import GoogleError, OperationError, ProviderError
-from rehearsal.gcp_provider.kind import Job, Values
-from rehearsal.gcp_provider.operations import await_container
-from rehearsal.gcp_provider.rest import pauses, while_busy
+from rehearsal.gcp_provider.google.operations import await_container
+from rehearsal.gcp_provider.google.rest import pauses, while_busy
+from rehearsal.gcp_provider.terraform.kind import Job, Values
 
 READY = frozenset({"RUNNING"})
 BROKEN = frozenset({"RUNNING_WITH_ERROR", "ERROR", "DEGRADED"})
@@ -36,7 +36,7 @@ class ClusterName:
 
 
 @dataclass(frozen=True)
-class Call:
+class ClusterCall:
     """One call that changes a cluster or a pool. `target` is what follows its path: `:setSize`, or nothing."""
 
     verb: str

@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import Job, Kind, Values
-from rehearsal.gcp_provider.rest import pauses
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules, same_case
+from rehearsal.gcp_provider.google.rest import pauses
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules, same_case
 
 Policy = dict[str, Any]
-_CONDITION = rules("force local", "condition", "condition.title", "condition.expression", "condition.description")
+_CONDITION = rules(
+    "condition", "condition.title", "condition.expression", "condition.description", force=True, local=True
+)
 
 
-def _table(owner: str, **other: Any) -> Rules:
+def _table(owner: str, **other: Any) -> FieldRules:
     """The fields of a member. `other` is what else is to be said of the property that names the policy's owner."""
     return {
         **_CONDITION,
-        **rules("force local", owner, **other),
-        **rules("force local", "role"),
-        **rules("force local", "member", suppress=same_case),
-        **rules("output local", "etag"),
+        **rules(owner, force=True, local=True, **other),
+        **rules("role", force=True, local=True),
+        **rules("member", force=True, local=True, suppress=same_case),
+        **rules("etag", output=True, local=True),
     }
 
 
-class _Member(Kind):
+class _Member(ResourceKind):
     autoname = None
     target: ClassVar[str]
     """The property that says whose policy it is."""
@@ -55,7 +57,7 @@ class _Member(Kind):
         return self._outputs(known, policy)
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         raise ProviderError(f"{self.token} has nothing that changes in place")
 
@@ -144,7 +146,7 @@ class ProjectMember(_Member):
     token = "gcp:projects/iAMMember:IAMMember"
     target, api = "project", "cloudresourcemanager"
     ids = (r"(?P<project>[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
-    table: ClassVar[Rules] = _table("project")
+    table: ClassVar[FieldRules] = _table("project")
 
     def path(self, job: Job, values: Values) -> str:
         return f"projects/{values['project']}"
@@ -156,7 +158,7 @@ class ServiceAccountMember(_Member):
     ids = (
         r"(?P<serviceAccountId>projects/[^/]+/serviceAccounts/[^ /]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",
     )
-    table: ClassVar[Rules] = _table("serviceAccountId")
+    table: ClassVar[FieldRules] = _table("serviceAccountId")
 
 
 class BucketMember(_Member):
@@ -165,7 +167,7 @@ class BucketMember(_Member):
     token = "gcp:storage/bucketIAMMember:BucketIAMMember"
     target, api = "bucket", "storage"
     ids = (r"(?P<bucket>b/[^/ ]+)[ /](?P<role>\S+?/\S+?)[ /](?P<member>\w+:\S+)",)
-    table: ClassVar[Rules] = _table("bucket", suppress=last_segment)
+    table: ClassVar[FieldRules] = _table("bucket", suppress=last_segment)
 
     def owner(self, values: Values) -> str:
         return f"b/{str(values['bucket']).removeprefix('b/')}"

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
 from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 
 class Network(ComputeKind):
     token = "gcp:compute/network:Network"
     collection, title = "networks", "Network"
     ids = ids_of("networks")
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("local", "deleteDefaultRoutesOnCreate", default=False),
-        **rules("local", "deleteBgpAlwaysCompareMed", default=False),
-        **rules("write_only force", "params", "params.resourceManagerTags"),
-        **rules("force computed local", "project"),
-        **rules("force computed", "mtu", "internalIpv6Range"),
-        **rules("force", "name", "description", "enableUlaInternalIpv6", "networkProfile"),
-        **rules("force zero", "autoCreateSubnetworks", default=True),
-        **rules("computed", "routingMode", api="routingConfig.routingMode"),
-        **rules("computed", "bgpBestPathSelectionMode", api="routingConfig.bgpBestPathSelectionMode"),
-        **rules("computed", "bgpAlwaysCompareMed", api="routingConfig.bgpAlwaysCompareMed"),
-        **rules("computed", "bgpInterRegionCost", api="routingConfig.bgpInterRegionCost"),
-        **rules("", "networkFirewallPolicyEnforcementOrder", default="AFTER_CLASSIC_FIREWALL"),
-        **rules("output", "gatewayIpv4", api="gatewayIPv4"),
-        **rules("output", "numericId", "networkId", api="id"),
-        **rules("output", "selfLink"),
+        **rules("deleteDefaultRoutesOnCreate", local=True, default=False),
+        **rules("deleteBgpAlwaysCompareMed", local=True, default=False),
+        **rules("params", "params.resourceManagerTags", write_only=True, force=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("mtu", "internalIpv6Range", force=True, computed=True),
+        **rules("name", "description", "enableUlaInternalIpv6", "networkProfile", force=True),
+        **rules("autoCreateSubnetworks", force=True, zero=True, default=True),
+        **rules("routingMode", computed=True, api="routingConfig.routingMode"),
+        **rules("bgpBestPathSelectionMode", computed=True, api="routingConfig.bgpBestPathSelectionMode"),
+        **rules("bgpAlwaysCompareMed", computed=True, api="routingConfig.bgpAlwaysCompareMed"),
+        **rules("bgpInterRegionCost", computed=True, api="routingConfig.bgpInterRegionCost"),
+        **rules("networkFirewallPolicyEnforcementOrder", default="AFTER_CLASSIC_FIREWALL"),
+        **rules("gatewayIpv4", output=True, api="gatewayIPv4"),
+        **rules("numericId", "networkId", output=True, api="id"),
+        **rules("selfLink", output=True),
     }
 
     def outputs(self, job: Job, known: Values, found: dict[str, Any]) -> dict[str, Any]:

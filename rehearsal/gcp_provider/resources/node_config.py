@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rehearsal.gcp_provider.rules import Rule, empty_or, last_segment, rules, same_case
+from rehearsal.gcp_provider.terraform.rules import FieldRule, empty_or, last_segment, rules, same_case
 
 DEFAULT_SCOPES = tuple(
     f"https://www.googleapis.com/auth/{scope}"
@@ -28,68 +28,75 @@ def _googles(key: str) -> bool:
     return "cloud.google.com/" in key or key.startswith("goog-")
 
 
-def containerd(prefix: str) -> dict[str, Rule]:
+def containerd(prefix: str) -> dict[str, FieldRule]:
     """The registries of a node's containerd: lists that Pulumi names in the plural."""
     hosts = f"{prefix}.registryHosts.hosts"
     domains = f"{prefix}.privateRegistryAccessConfig.certificateAuthorityDomainConfigs"
     return {
-        **rules("", domains, api="certificateAuthorityDomainConfig"),
-        **rules("", f"{hosts}.headers.values", api="value"),
+        **rules(domains, api="certificateAuthorityDomainConfig"),
+        **rules(f"{hosts}.headers.values", api="value"),
         **{
             key: rule
             for name in ("ca", "client", "header")
-            for key, rule in rules("", f"{hosts}.{name}s", api=name).items()
+            for key, rule in rules(f"{hosts}.{name}s", api=name).items()
         },
     }
 
 
-NODE_CONFIG: dict[str, Rule] = {
-    **rules("computed", "diskSizeGb", "diskType", "machineType", "loggingVariant"),
-    **rules("computed", "loggingVariant", api="loggingConfig.variantConfig.variant"),
-    **rules("computed", "imageType", suppress=same_case),
-    **rules("computed", "labels", suppress=_own_labels),
-    **rules("", "resourceLabels", suppress=_own_labels),
-    **rules("", "resourceManagerTags", api="resourceManagerTags.tags"),
-    **rules("", "tags", "taints", "gvnic", "fastSocket"),
-    **rules("output", "effectiveTaints", api="taints"),
-    **rules("force computed", "metadata", "minCpuPlatform", "serviceAccount", "localSsdCount"),
-    **rules("force computed unordered", "oauthScopes"),
-    **rules("force", "preemptible", "spot", "flexStart", "maxRunDuration", "nodeGroup", "bootDiskKmsKey"),
-    **rules("force", "enableConfidentialStorage", "localSsdEncryptionMode"),
-    **rules("unplayed", "gpudirectStrategy"),
-    **rules("force single", "nodeImageConfigs", api="nodeImageConfig"),
+NODE_CONFIG: dict[str, FieldRule] = {
+    **rules("diskSizeGb", "diskType", "machineType", "loggingVariant", computed=True),
+    **rules("loggingVariant", computed=True, api="loggingConfig.variantConfig.variant"),
+    **rules("imageType", computed=True, suppress=same_case),
+    **rules("labels", computed=True, suppress=_own_labels),
+    **rules("resourceLabels", suppress=_own_labels),
+    **rules("resourceManagerTags", api="resourceManagerTags.tags"),
+    **rules("tags", "taints", "gvnic", "fastSocket"),
+    **rules("effectiveTaints", output=True, api="taints"),
+    **rules("metadata", "minCpuPlatform", "serviceAccount", "localSsdCount", force=True, computed=True),
+    **rules("oauthScopes", force=True, computed=True, unordered=True),
+    **rules("preemptible", "spot", "flexStart", "maxRunDuration", "nodeGroup", "bootDiskKmsKey", force=True),
+    **rules("enableConfidentialStorage", "localSsdEncryptionMode", force=True),
+    **rules("gpudirectStrategy", unsupported=True),
+    **rules("nodeImageConfigs", force=True, single=True, api="nodeImageConfig"),
     **containerd("containerdConfig"),
-    **rules("force", "reservationAffinity", "reservationAffinity.consumeReservationType", "reservationAffinity.key"),
-    **rules("force unordered", "reservationAffinity.values", "storagePools"),
-    **rules("force computed", "guestAccelerators", api="accelerators"),
+    **rules("reservationAffinity", "reservationAffinity.consumeReservationType", "reservationAffinity.key", force=True),
+    **rules("reservationAffinity.values", "storagePools", force=True, unordered=True),
+    **rules("guestAccelerators", force=True, computed=True, api="accelerators"),
     **rules(
-        "force", "guestAccelerators.count", "guestAccelerators.gpuPartitionSize", "guestAccelerators.gpuSharingConfig"
+        "guestAccelerators.count",
+        "guestAccelerators.gpuPartitionSize",
+        "guestAccelerators.gpuSharingConfig",
+        force=True,
     ),
-    **rules("force", "guestAccelerators.count", api="acceleratorCount"),
-    **rules("force", "guestAccelerators.type", api="acceleratorType", suppress=last_segment),
-    **rules("force computed", "guestAccelerators.gpuDriverInstallationConfig"),
-    **rules("force computed", "shieldedInstanceConfig", "confidentialNodes"),
-    **rules("force", "shieldedInstanceConfig.enableSecureBoot", "confidentialNodes.enabled"),
-    **rules("force", "confidentialNodes.confidentialInstanceType"),
-    **rules("force", "shieldedInstanceConfig.enableIntegrityMonitoring", default=True),
+    **rules("guestAccelerators.count", force=True, api="acceleratorCount"),
+    **rules("guestAccelerators.type", force=True, api="acceleratorType", suppress=last_segment),
+    **rules("guestAccelerators.gpuDriverInstallationConfig", force=True, computed=True),
+    **rules("shieldedInstanceConfig", "confidentialNodes", force=True, computed=True),
+    **rules("shieldedInstanceConfig.enableSecureBoot", "confidentialNodes.enabled", force=True),
+    **rules("confidentialNodes.confidentialInstanceType", force=True),
+    **rules("shieldedInstanceConfig.enableIntegrityMonitoring", force=True, default=True),
     **rules(
-        "computed", "workloadMetadataConfig", "gcfsConfig", "kubeletConfig", "windowsNodeConfig", "linuxNodeConfig"
+        "workloadMetadataConfig", "gcfsConfig", "kubeletConfig", "windowsNodeConfig", "linuxNodeConfig", computed=True
     ),
-    **rules("computed", "kubeletConfig.insecureKubeletReadonlyPortEnabled", "bootDisk", "containerdConfig"),
+    **rules("kubeletConfig.insecureKubeletReadonlyPortEnabled", "bootDisk", "containerdConfig", computed=True),
     **rules(
-        "computed", "bootDisk.diskType", "bootDisk.sizeGb", "bootDisk.provisionedIops", "bootDisk.provisionedThroughput"
+        "bootDisk.diskType",
+        "bootDisk.sizeGb",
+        "bootDisk.provisionedIops",
+        "bootDisk.provisionedThroughput",
+        computed=True,
     ),
-    **rules("computed", "linuxNodeConfig.cgroupMode", suppress=empty_or("CGROUP_MODE_UNSPECIFIED")),
-    **rules("", "linuxNodeConfig.hugepagesConfig", api="hugepages"),
-    **rules("force", "windowsNodeConfig.osversion", default="OS_VERSION_UNSPECIFIED", api="osVersion"),
-    **rules("force", "sandboxConfig", "advancedMachineFeatures", "soleTenantConfig", "hostMaintenancePolicy"),
-    **rules("force", "advancedMachineFeatures.threadsPerCore", "advancedMachineFeatures.enableNestedVirtualization"),
-    **rules("force", "hostMaintenancePolicy.maintenanceInterval", "secondaryBootDisks"),
-    **rules("force", "secondaryBootDisks.diskImage", "secondaryBootDisks.mode"),
-    **rules("force unordered", "soleTenantConfig.nodeAffinities"),
-    **rules("force", "ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "localNvmeSsdBlockConfig"),
-    **rules("force", "ephemeralStorageConfig.localSsdCount", "ephemeralStorageLocalSsdConfig.localSsdCount"),
-    **rules("force", "localNvmeSsdBlockConfig.localSsdCount"),
+    **rules("linuxNodeConfig.cgroupMode", computed=True, suppress=empty_or("CGROUP_MODE_UNSPECIFIED")),
+    **rules("linuxNodeConfig.hugepagesConfig", api="hugepages"),
+    **rules("windowsNodeConfig.osversion", force=True, default="OS_VERSION_UNSPECIFIED", api="osVersion"),
+    **rules("sandboxConfig", "advancedMachineFeatures", "soleTenantConfig", "hostMaintenancePolicy", force=True),
+    **rules("advancedMachineFeatures.threadsPerCore", "advancedMachineFeatures.enableNestedVirtualization", force=True),
+    **rules("hostMaintenancePolicy.maintenanceInterval", "secondaryBootDisks", force=True),
+    **rules("secondaryBootDisks.diskImage", "secondaryBootDisks.mode", force=True),
+    **rules("soleTenantConfig.nodeAffinities", force=True, unordered=True),
+    **rules("ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "localNvmeSsdBlockConfig", force=True),
+    **rules("ephemeralStorageConfig.localSsdCount", "ephemeralStorageLocalSsdConfig.localSsdCount", force=True),
+    **rules("localNvmeSsdBlockConfig.localSsdCount", force=True),
 }
 
 

@@ -8,9 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, InitError, OperationError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
+from rehearsal.gcp_provider.google.rest import while_busy
 from rehearsal.gcp_provider.resources import pool_body, pool_update
 from rehearsal.gcp_provider.resources.gke import (
     BROKEN,
@@ -22,13 +21,14 @@ from rehearsal.gcp_provider.resources.gke import (
     resume,
     wait,
 )
-from rehearsal.gcp_provider.rest import while_busy
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 _CLUSTER = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
 
 
-class NodePool(Kind):
+class NodePool(ResourceKind):
     token = "gcp:container/nodePool:NodePool"
     minutes: ClassVar[dict[str, int]] = {"create": 120, "update": 120, "delete": 120}
     ids = (
@@ -36,12 +36,12 @@ class NodePool(Kind):
         r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
         r"(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
     )
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **pool_body.POOL,
         **DELETION_POLICY,
-        **rules("force local", "cluster"),
-        **rules("force computed local", "project", "location"),
-        **rules("output local", "operation"),
+        **rules("cluster", force=True, local=True),
+        **rules("project", "location", force=True, computed=True, local=True),
+        **rules("operation", output=True, local=True),
     }
 
     def faults(self, inputs: Values) -> Sequence[tuple[str, str]]:
@@ -104,7 +104,7 @@ class NodePool(Kind):
         return {**self.complete({"cluster": cluster.name, **known}, read), **place, "operation": ""}
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         cluster, name = cluster_of_path(identity), identity.rsplit("/", 1)[-1]
         rest_state(job, identity, "NodePool")

@@ -6,55 +6,55 @@ import re
 from typing import Any
 
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import Job, Values
-from rehearsal.gcp_provider.mapping import expand, flatten
-from rehearsal.gcp_provider.package import Property, resource_types
 from rehearsal.gcp_provider.resources import node_config
-from rehearsal.gcp_provider.rules import Rule, cidr_or_size, last_segment, rules, under
+from rehearsal.gcp_provider.terraform.kind import Job, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, flatten
+from rehearsal.gcp_provider.terraform.package import Property, resource_types
+from rehearsal.gcp_provider.terraform.rules import FieldRule, cidr_or_size, last_segment, rules, under
 
-POOL: dict[str, Rule] = {
-    **rules("force computed", "name"),
-    **rules("force computed local", "namePrefix"),
-    **rules("force computed", "initialNodeCount"),
-    **rules("force computed", "maxPodsPerNode", api="maxPodsConstraint.maxPodsPerNode"),
-    **rules("computed local", "nodeCount"),
-    **rules("local", "ignoreNodeCountChanges"),
-    **rules("computed unordered", "nodeLocations", api="locations"),
-    **rules("computed", "version", "management", "upgradeSettings", "networkConfig"),
-    **rules("computed single", "nodeDrainConfigs", api="nodeDrainConfig"),
-    **rules("single", "maintenancePolicies", api="maintenancePolicy"),
-    **rules("single", "maintenancePolicies.exclusionUntilEndOfSupports", api="exclusionUntilEndOfSupport"),
-    **rules("output", "maintenancePolicies.exclusionUntilEndOfSupports.startTime"),
-    **rules("output", "maintenancePolicies.exclusionUntilEndOfSupports.endTime"),
+POOL: dict[str, FieldRule] = {
+    **rules("name", force=True, computed=True),
+    **rules("namePrefix", force=True, computed=True, local=True),
+    **rules("initialNodeCount", force=True, computed=True),
+    **rules("maxPodsPerNode", force=True, computed=True, api="maxPodsConstraint.maxPodsPerNode"),
+    **rules("nodeCount", computed=True, local=True),
+    **rules("ignoreNodeCountChanges", local=True),
+    **rules("nodeLocations", computed=True, unordered=True, api="locations"),
+    **rules("version", "management", "upgradeSettings", "networkConfig", computed=True),
+    **rules("nodeDrainConfigs", computed=True, single=True, api="nodeDrainConfig"),
+    **rules("maintenancePolicies", single=True, api="maintenancePolicy"),
+    **rules("maintenancePolicies.exclusionUntilEndOfSupports", single=True, api="exclusionUntilEndOfSupport"),
+    **rules("maintenancePolicies.exclusionUntilEndOfSupports.startTime", output=True),
+    **rules("maintenancePolicies.exclusionUntilEndOfSupports.endTime", output=True),
     # The real provider states all four, whichever pair the program uses.
-    **rules("zero", "autoscaling.minNodeCount", "autoscaling.maxNodeCount"),
-    **rules("zero", "autoscaling.totalMinNodeCount", "autoscaling.totalMaxNodeCount"),
-    **rules("computed", "autoscaling.locationPolicy"),
-    **rules("", "management.autoRepair", "management.autoUpgrade", default=True),
-    **rules("", "upgradeSettings.strategy", default="SURGE"),
+    **rules("autoscaling.minNodeCount", "autoscaling.maxNodeCount", zero=True),
+    **rules("autoscaling.totalMinNodeCount", "autoscaling.totalMaxNodeCount", zero=True),
+    **rules("autoscaling.locationPolicy", computed=True),
+    **rules("management.autoRepair", "management.autoUpgrade", default=True),
+    **rules("upgradeSettings.strategy", default="SURGE"),
     **rules(
-        "computed", "upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable", "upgradeSettings.blueGreenSettings"
+        "upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable", "upgradeSettings.blueGreenSettings", computed=True
     ),
-    **rules("computed", "upgradeSettings.blueGreenSettings.nodePoolSoakDuration"),
-    **rules("computed", "upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchPercentage"),
-    **rules("computed", "upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchNodeCount"),
-    **rules("computed", "upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchSoakDuration"),
+    **rules("upgradeSettings.blueGreenSettings.nodePoolSoakDuration", computed=True),
+    **rules("upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchPercentage", computed=True),
+    **rules("upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchNodeCount", computed=True),
+    **rules("upgradeSettings.blueGreenSettings.standardRolloutPolicy.batchSoakDuration", computed=True),
     # The block replaces, and a policy's name; the type and the topology by themselves do not: Google's provider then
     # "updates" with no call, and shows the same difference again. A program asks for the replacement itself.
-    **rules("force", "placementPolicy", "placementPolicy.policyName"),
-    **rules("force", "queuedProvisioning", "queuedProvisioning.enabled", "bestEffortProvisioning"),
-    **rules("force", "bestEffortProvisioning.enabled", "bestEffortProvisioning.minProvisionNodes"),
-    **rules("force write_only", "networkConfig.createPodRange"),
-    **rules("force", "networkConfig.acceleratorNetworkProfile", "networkConfig.additionalPodNetworkConfigs"),
-    **rules("force computed", "networkConfig.podRange", "networkConfig.additionalNodeNetworkConfigs"),
-    **rules("force computed", "networkConfig.podIpv4CidrBlock", suppress=cidr_or_size),
-    **rules("force computed", "networkConfig.subnetwork", suppress=last_segment),
-    **rules("force computed", "networkConfig.podCidrOverprovisionConfig"),
-    **rules("", "networkConfig.podCidrOverprovisionConfig.disabled", api="disable"),
-    **rules("computed zero", "networkConfig.enablePrivateNodes"),
-    **rules("output", "instanceGroupUrls"),
-    **rules("output local", "managedInstanceGroupUrls"),
-    **rules("force computed", "nodeConfig", api="config"),
+    **rules("placementPolicy", "placementPolicy.policyName", force=True),
+    **rules("queuedProvisioning", "queuedProvisioning.enabled", "bestEffortProvisioning", force=True),
+    **rules("bestEffortProvisioning.enabled", "bestEffortProvisioning.minProvisionNodes", force=True),
+    **rules("networkConfig.createPodRange", force=True, write_only=True),
+    **rules("networkConfig.acceleratorNetworkProfile", "networkConfig.additionalPodNetworkConfigs", force=True),
+    **rules("networkConfig.podRange", "networkConfig.additionalNodeNetworkConfigs", force=True, computed=True),
+    **rules("networkConfig.podIpv4CidrBlock", force=True, computed=True, suppress=cidr_or_size),
+    **rules("networkConfig.subnetwork", force=True, computed=True, suppress=last_segment),
+    **rules("networkConfig.podCidrOverprovisionConfig", force=True, computed=True),
+    **rules("networkConfig.podCidrOverprovisionConfig.disabled", api="disable"),
+    **rules("networkConfig.enablePrivateNodes", computed=True, zero=True),
+    **rules("instanceGroupUrls", output=True),
+    **rules("managedInstanceGroupUrls", output=True, local=True),
+    **rules("nodeConfig", force=True, computed=True, api="config"),
     **under("nodeConfig", node_config.NODE_CONFIG),
 }
 _GROUP = re.compile(r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers/([^/]+)")

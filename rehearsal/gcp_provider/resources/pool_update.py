@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import ProviderError
-from rehearsal.gcp_provider.kind import Values
-from rehearsal.gcp_provider.mapping import DEFAULTS, look
-from rehearsal.gcp_provider.resources.gke import Call
+from rehearsal.gcp_provider.resources.gke import ClusterCall
 from rehearsal.gcp_provider.resources.pool_body import request
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import Values
+from rehearsal.gcp_provider.terraform.mapping import DEFAULTS, look
 
 OF_THE_CLUSTER = "cluster"
 """The target of a call that is made on the pool's cluster."""
 
 
-def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call]:
+def calls(name: str, inputs: Values, changed: Sequence[FieldChange]) -> Iterator[ClusterCall]:
     body = request({**inputs, "initialNodeCount": None}, name)
     paths = [change.path for change in changed]
     if _touches(paths, "autoscaling"):
@@ -24,29 +24,33 @@ def calls(name: str, inputs: Values, changed: Sequence[Change]) -> Iterator[Call
     if _touches(paths, "nodeConfig"):
         yield from _node_config(name, inputs, body, paths)
     if _touches(paths, "nodeCount"):
-        yield Call("POST", ":setSize", {"nodeCount": _count(inputs)}, "updating GKE node pool size")
+        yield ClusterCall("POST", ":setSize", {"nodeCount": _count(inputs)}, "updating GKE node pool size")
     if _touches(paths, "management"):
         stated = {key: bool(look(inputs, f"management.{key}")) for key in ("autoRepair", "autoUpgrade")}
-        yield Call("POST", ":setManagement", {"management": stated}, "updating GKE node pool management")
+        yield ClusterCall("POST", ":setManagement", {"management": stated}, "updating GKE node pool management")
     if _touches(paths, "version"):
-        yield Call("PUT", "", {"nodePoolId": name, "nodeVersion": inputs["version"]}, "updating GKE node pool version")
+        yield ClusterCall(
+            "PUT", "", {"nodePoolId": name, "nodeVersion": inputs["version"]}, "updating GKE node pool version"
+        )
     if _touches(paths, "nodeLocations"):
-        yield Call("PUT", "", {"locations": inputs["nodeLocations"]}, "updating GKE node pool node locations")
+        yield ClusterCall("PUT", "", {"locations": inputs["nodeLocations"]}, "updating GKE node pool node locations")
     if _touches(paths, "upgradeSettings"):
-        yield Call("PUT", "", {"upgradeSettings": _upgrade(inputs, body)}, "updating GKE node pool upgrade settings")
+        yield ClusterCall(
+            "PUT", "", {"upgradeSettings": _upgrade(inputs, body)}, "updating GKE node pool upgrade settings"
+        )
     if _touches(paths, "networkConfig"):
-        yield Call(
+        yield ClusterCall(
             "PUT",
             "",
             {"nodePoolId": name, "nodeNetworkConfig": body["networkConfig"]},
             "updating GKE node pool network_config",
         )
     if _touches(paths, "nodeDrainConfigs"):
-        yield Call(
+        yield ClusterCall(
             "PUT", "", {"nodeDrainConfig": body.get("nodeDrainConfig", {})}, "updating GKE node pool node_drain_config"
         )
     if _touches(paths, "maintenancePolicies"):
-        yield Call(
+        yield ClusterCall(
             "PUT",
             "",
             {"maintenancePolicy": body.get("maintenancePolicy", {})},
@@ -65,10 +69,10 @@ def _count(inputs: Values) -> int:
     return int(count)
 
 
-def _autoscaling(name: str, body: dict[str, Any]) -> Call:
+def _autoscaling(name: str, body: dict[str, Any]) -> ClusterCall:
     wanted = body.get("autoscaling", {"enabled": False})
     update = {"desiredNodePoolId": name, "desiredNodePoolAutoscaling": wanted}
-    return Call("PUT", OF_THE_CLUSTER, {"update": update}, "updating GKE node pool")
+    return ClusterCall("PUT", OF_THE_CLUSTER, {"update": update}, "updating GKE node pool")
 
 
 def _upgrade(inputs: Values, body: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +108,7 @@ _PARTS: dict[str, _Part] = {
 }
 
 
-def _node_config(name: str, inputs: Values, body: dict[str, Any], paths: Sequence[str]) -> Iterator[Call]:
+def _node_config(name: str, inputs: Values, body: dict[str, Any], paths: Sequence[str]) -> Iterator[ClusterCall]:
     """Each part of the nodes' configuration is a call; machine and disk go in one (`nodePoolNodeConfigUpdate`)."""
     stated, sent = inputs.get("nodeConfig", {}), body["config"]
     stated = {key: value for key, value in stated.items() if key != DEFAULTS}
@@ -112,9 +116,9 @@ def _node_config(name: str, inputs: Values, body: dict[str, Any], paths: Sequenc
         machine = {part: sent[part] for part in _MACHINE if part in sent}
         if "diskSizeGb" in machine:
             machine["diskSizeGb"] = str(machine["diskSizeGb"])
-        yield Call(
+        yield ClusterCall(
             "PUT", "", {"nodePoolId": name, **machine}, "updating GKE node pool disk_size_gb/disk_type/machine_type"
         )
     for part, make in _PARTS.items():
         if _touches(paths, f"nodeConfig.{part}"):
-            yield Call("PUT", "", {"nodePoolId": name, **make(stated, sent)}, f"updating GKE node pool {part}")
+            yield ClusterCall("PUT", "", {"nodePoolId": name, **make(stated, sent)}, f"updating GKE node pool {part}")

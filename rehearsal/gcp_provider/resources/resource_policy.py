@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rehearsal.gcp_provider.kind import DELETION_POLICY
 from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules
 
 
 class ResourcePolicy(ComputeKind):
     token = "gcp:compute/resourcePolicy:ResourcePolicy"
     collection, title, regional = "resourcePolicies", "ResourcePolicy", True
     ids = ids_of("resourcePolicies", regional=True)
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("force", "name", "description", "instanceSchedulePolicy", "diskConsistencyGroupPolicy"),
-        **rules("force", "groupPlacementPolicy", "workloadPolicy"),
+        **rules("name", "description", "instanceSchedulePolicy", "diskConsistencyGroupPolicy", force=True),
+        **rules("groupPlacementPolicy", "workloadPolicy", force=True),
         # Its being there says all.
-        **rules("force local", "diskConsistencyGroupPolicy.enabled"),
-        **rules("force", "groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount"),
-        **rules("force", "groupPlacementPolicy.gpuTopology"),
-        **rules("force", "groupPlacementPolicy.vmCount"),
+        **rules("diskConsistencyGroupPolicy.enabled", force=True, local=True),
+        **rules("groupPlacementPolicy.collocation", "groupPlacementPolicy.availabilityDomainCount", force=True),
+        **rules("groupPlacementPolicy.gpuTopology", force=True),
+        **rules("groupPlacementPolicy.vmCount", force=True),
         **rules(
-            "force", "workloadPolicy.acceleratorTopology", "workloadPolicy.maxTopologyDistance", "workloadPolicy.type"
+            "workloadPolicy.acceleratorTopology",
+            "workloadPolicy.maxTopologyDistance",
+            "workloadPolicy.type",
+            force=True,
         ),
-        **rules("force computed local", "project"),
+        **rules("project", force=True, computed=True, local=True),
         # Of the beta API only.
-        **rules("unplayed", "groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology"),
-        **rules("force computed", "region", suppress=last_segment),
-        **rules("output", "selfLink"),
+        **rules("groupPlacementPolicy.maxDistance", "groupPlacementPolicy.tpuTopology", unsupported=True),
+        **rules("region", force=True, computed=True, suppress=last_segment),
+        **rules("selfLink", output=True),
     }

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
 from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules
 
 
 class Router(ComputeKind):
     token = "gcp:compute/router:Router"
     collection, title, regional = "routers", "Router", True
     ids = ids_of("routers", regional=True)
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("write_only force", "params", "params.resourceManagerTags"),
-        **rules("force", "network", "nccGateway", suppress=last_segment),
-        **rules("force", "name", "encryptedInterconnectRouter"),
-        **rules("force computed local", "project"),
-        **rules("force computed", "region", suppress=last_segment),
-        **rules("", "bgp.advertiseMode", default="DEFAULT"),
-        **rules("", "bgp.keepaliveInterval", default=20),
-        **rules("computed", "bgp.identifierRange"),
-        **rules("unordered", "bgp.advertisedIpRanges"),
-        **rules("output", "creationTimestamp", "selfLink"),
+        **rules("params", "params.resourceManagerTags", write_only=True, force=True),
+        **rules("network", "nccGateway", force=True, suppress=last_segment),
+        **rules("name", "encryptedInterconnectRouter", force=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("region", force=True, computed=True, suppress=last_segment),
+        **rules("bgp.advertiseMode", default="DEFAULT"),
+        **rules("bgp.keepaliveInterval", default=20),
+        **rules("bgp.identifierRange", computed=True),
+        **rules("bgp.advertisedIpRanges", unordered=True),
+        **rules("creationTimestamp", "selfLink", output=True),
     }
 
     def body(self, job: Job, inputs: Values) -> dict[str, Any]:

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
-from rehearsal.gcp_provider.mapping import expand, flatten
-from rehearsal.gcp_provider.operations import await_compute
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules
+from rehearsal.gcp_provider.google.operations import await_compute
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import expand, flatten
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules
 
 Nats = list[dict[str, Any]]
 
 
-class RouterNat(Kind):
+class RouterNat(ResourceKind):
     token = "gcp:compute/routerNat:RouterNat"
     ids = (
         r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/routers/(?P<router>[^/]+)/(?P<name>[^/]+)",
@@ -24,23 +24,23 @@ class RouterNat(Kind):
         r"(?P<region>[^/]+)/(?P<router>[^/]+)/(?P<name>[^/]+)",
         r"(?P<router>[^/]+)/(?P<name>[^/]+)",
     )
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("force local", "router", suppress=last_segment),
-        **rules("force", "name"),
-        **rules("force computed local", "project"),
-        **rules("force computed local", "region", suppress=last_segment),
-        **rules("write_only force unordered", "initialNatIps", api="natIps"),
-        **rules("unordered", "subnetworks.sourceIpRangesToNats", api="sourceIpRangesToNat"),
-        **rules("force computed", "endpointTypes"),
-        **rules("force", "type", default="PUBLIC"),
-        **rules("computed", "autoNetworkTier", "drainNatIps", "minPortsPerVm", "sourceSubnetworkIpRangesToNat64"),
-        **rules("computed zero", "enableDynamicPortAllocation", "enableEndpointIndependentMapping"),
-        **rules("unordered", "natIps", "rules", "subnetworks", "nat64Subnetworks"),
-        **rules("", "icmpIdleTimeoutSec", "tcpTransitoryIdleTimeoutSec", "udpIdleTimeoutSec", default=30),
-        **rules("", "tcpEstablishedIdleTimeoutSec", default=1200),
-        **rules("", "tcpTimeWaitTimeoutSec", default=120),
-        **rules("zero", "logConfig.enable"),
+        **rules("router", force=True, local=True, suppress=last_segment),
+        **rules("name", force=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("region", force=True, computed=True, local=True, suppress=last_segment),
+        **rules("initialNatIps", write_only=True, force=True, unordered=True, api="natIps"),
+        **rules("subnetworks.sourceIpRangesToNats", unordered=True, api="sourceIpRangesToNat"),
+        **rules("endpointTypes", force=True, computed=True),
+        **rules("type", force=True, default="PUBLIC"),
+        **rules("autoNetworkTier", "drainNatIps", "minPortsPerVm", "sourceSubnetworkIpRangesToNat64", computed=True),
+        **rules("enableDynamicPortAllocation", "enableEndpointIndependentMapping", computed=True, zero=True),
+        **rules("natIps", "rules", "subnetworks", "nat64Subnetworks", unordered=True),
+        **rules("icmpIdleTimeoutSec", "tcpTransitoryIdleTimeoutSec", "udpIdleTimeoutSec", default=30),
+        **rules("tcpEstablishedIdleTimeoutSec", default=1200),
+        **rules("tcpTimeWaitTimeoutSec", default=120),
+        **rules("logConfig.enable", zero=True),
     }
 
     def create(self, job: Job, inputs: Values) -> tuple[str, dict[str, Any]]:
@@ -73,7 +73,7 @@ class RouterNat(Kind):
         return None
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         router, _, name = identity.rpartition("/")
 

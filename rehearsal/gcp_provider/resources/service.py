@@ -6,11 +6,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import Cancelled, GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Kind, Values
-from rehearsal.gcp_provider.operations import await_service
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.google.operations import await_service
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 _BATCH = 20
 """The most services that one `batchEnable` takes."""
@@ -43,15 +43,15 @@ class _Batches:
             del self._open[key]
 
 
-class Service(Kind):
+class Service(ResourceKind):
     token = "gcp:projects/service:Service"
     autoname = None
     ids = (r"(?P<project>[^/]+)/(?P<service>[^/]+)", r"(?P<service>[^/]+)")
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("force local", "service"),
-        **rules("force computed local", "project"),
-        **rules("local", "disableOnDestroy", "disableDependentServices", "checkIfServiceHasUsageOnDestroy"),
+        **rules("service", force=True, local=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("disableOnDestroy", "disableDependentServices", "checkIfServiceHasUsageOnDestroy", local=True),
     }
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Service(Kind):
         return {**self.complete(known, {}), "project": project, "service": service}
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         """What can change is known to the provider only: no call."""
         return {**self.complete(inputs, {}), "project": state["project"]}

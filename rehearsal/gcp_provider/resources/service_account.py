@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.cloud import Cloud
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import GoogleError, ProviderError
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Autoname, Job, Kind, Values
-from rehearsal.gcp_provider.mapping import flatten
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Autoname, Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import flatten
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 
-class Account(Kind):
+class Account(ResourceKind):
     token = "gcp:serviceaccount/account:Account"
     autoname = Autoname("accountId", 30)
     ids = (
@@ -21,13 +21,13 @@ class Account(Kind):
         r"(?P<project>[^/]+)/(?P<email>[^/]+)",
         r"(?P<email>[^/]+)",
     )
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("local", "createIgnoreAlreadyExists"),
-        **rules("force local", "accountId"),
-        **rules("force computed", "project", api="projectId"),
-        **rules("", "disabled", default=False),
-        **rules("output", "email", "name", "uniqueId", "member"),
+        **rules("createIgnoreAlreadyExists", local=True),
+        **rules("accountId", force=True, local=True),
+        **rules("project", force=True, computed=True, api="projectId"),
+        **rules("disabled", default=False),
+        **rules("email", "name", "uniqueId", "member", output=True),
     }
 
     def planned(self, cloud: Cloud, inputs: Values) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Account(Kind):
         return {**self.complete(known, read), "accountId": email.split("@")[0], "member": f"serviceAccount:{email}"}
 
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         tops = {change.top for change in changed}
         try:

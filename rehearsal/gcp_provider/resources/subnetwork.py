@@ -7,10 +7,10 @@ from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.diff import Change
-from rehearsal.gcp_provider.kind import DELETION_POLICY, Job, Values
 from rehearsal.gcp_provider.resources.compute import ComputeKind, ids_of, network_path
-from rehearsal.gcp_provider.rules import Rules, last_segment, rules
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.kind import DELETION_POLICY, Job, Values
+from rehearsal.gcp_provider.terraform.rules import FieldRules, last_segment, rules
 
 
 class Subnetwork(ComputeKind):
@@ -18,32 +18,34 @@ class Subnetwork(ComputeKind):
     collection, title, regional = "subnetworks", "Subnetwork", True
     logs = True
     ids = ids_of("subnetworks", regional=True)
-    table: ClassVar[Rules] = {
+    table: ClassVar[FieldRules] = {
         **DELETION_POLICY,
-        **rules("local", "sendSecondaryIpRangeIfEmpty"),
-        **rules("write_only force", "params", "params.resourceManagerTags"),
-        **rules("force", "network", suppress=last_segment),
-        **rules("force", "name", "description", "ipCollection", "reservedInternalRange", "ipv6AccessType"),
-        **rules("force computed local", "project"),
-        **rules("force computed", "externalIpv6Prefix", "internalIpv6Prefix"),
-        **rules("force computed", "region", suppress=last_segment),
-        **rules("computed", "ipCidrRange", "privateIpv6GoogleAccess", "privateIpGoogleAccess", "stackType", "purpose"),
-        **rules("computed", "resolveSubnetMask", "allowSubnetCidrRoutesOverlap"),
+        **rules("sendSecondaryIpRangeIfEmpty", local=True),
+        **rules("params", "params.resourceManagerTags", write_only=True, force=True),
+        **rules("network", force=True, suppress=last_segment),
+        **rules("name", "description", "ipCollection", "reservedInternalRange", "ipv6AccessType", force=True),
+        **rules("project", force=True, computed=True, local=True),
+        **rules("externalIpv6Prefix", "internalIpv6Prefix", force=True, computed=True),
+        **rules("region", force=True, computed=True, suppress=last_segment),
+        **rules(
+            "ipCidrRange", "privateIpv6GoogleAccess", "privateIpGoogleAccess", "stackType", "purpose", computed=True
+        ),
+        **rules("resolveSubnetMask", "allowSubnetCidrRoutesOverlap", computed=True),
         # Not stated, GKE's own ranges in it are none of the program's business (Optional and Computed).
-        **rules("computed", "secondaryIpRanges"),
-        **rules("computed", "secondaryIpRanges.ipCidrRange"),
-        **rules("", "secondaryIpRanges.reservedInternalRange"),
-        **rules("zero", "logConfig.flowSampling", default=0.5),
-        **rules("", "logConfig.aggregationInterval", default="INTERVAL_5_SEC"),
-        **rules("", "logConfig.metadata", default="INCLUDE_ALL_METADATA"),
-        **rules("", "logConfig.filterExpr", default="true"),
-        **rules("unordered", "logConfig.metadataFields"),
-        **rules("output", "creationTimestamp", "fingerprint", "gatewayAddress", "ipv6CidrRange", "ipv6GceEndpoint"),
-        **rules("output", "selfLink", "state"),
-        **rules("output", "subnetworkId", api="id"),
+        **rules("secondaryIpRanges", computed=True),
+        **rules("secondaryIpRanges.ipCidrRange", computed=True),
+        **rules("secondaryIpRanges.reservedInternalRange"),
+        **rules("logConfig.flowSampling", zero=True, default=0.5),
+        **rules("logConfig.aggregationInterval", default="INTERVAL_5_SEC"),
+        **rules("logConfig.metadata", default="INCLUDE_ALL_METADATA"),
+        **rules("logConfig.filterExpr", default="true"),
+        **rules("logConfig.metadataFields", unordered=True),
+        **rules("creationTimestamp", "fingerprint", "gatewayAddress", "ipv6CidrRange", "ipv6GceEndpoint", output=True),
+        **rules("selfLink", "state", output=True),
+        **rules("subnetworkId", output=True, api="id"),
     }
 
-    def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
+    def adjusted(self, changed: Sequence[FieldChange], state: Values, inputs: Values) -> Sequence[FieldChange]:
         """A range can grow in place; anything else replaces."""
         old, new = state.get("ipCidrRange"), inputs.get("ipCidrRange")
         return [

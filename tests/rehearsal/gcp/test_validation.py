@@ -69,5 +69,36 @@ def test_other_forms_of_the_same_are_read_as_one() -> None:
     assert found == {"initialNodeCount": 2, "config": {"diskSizeGb": 50}}
 
 
-def test_every_call_that_is_played_is_one_of_google_s() -> None:
+@pytest.mark.parametrize(
+    ("verb", "path", "body", "kept"),
+    [
+        (
+            "POST",
+            "/compute/beta/projects/tests-project/global/networks",
+            {"name": "net", "routingConfig": {"routingMode": "REGIONAL", "deleteBgpAlwaysCompareMed": False}},
+            {"name": "net", "routingConfig": {"routingMode": "REGIONAL"}},
+        ),
+        (
+            "PATCH",
+            "/compute/beta/projects/tests-project/regions/us-west4/routers/router",
+            {"nats": [{"name": "nat", "initialNatIps": ["ip"]}]},
+            {"nats": [{"name": "nat"}]},
+        ),
+    ],
+)
+def test_fields_that_only_the_real_provider_knows_are_accepted_and_ignored(
+    verb: str, path: str, body: Any, kept: Any
+) -> None:
+    found = find(verb, path)
+    assert found is not None
+    assert check(found[0], {}, body) == kept
+
+
+@pytest.mark.parametrize("field", ["deleteBgpAlwaysCompareMed", "initialNatIps"])
+def test_they_are_unknown_everywhere_else(field: str) -> None:
+    with pytest.raises(ApiError, match=f'Unknown name "{field}"'):
+        read({field: True})
+
+
+def test_every_call_that_is_supported_is_one_of_google_s() -> None:
     assert sorted(set(HANDLERS) - {method.id for method in methods()}) == []

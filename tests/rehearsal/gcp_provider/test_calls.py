@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rehearsal.gcp_provider.errors import Cancelled, GoogleError, OperationError
-from rehearsal.gcp_provider.locks import Locks
-from rehearsal.gcp_provider.operations import await_compute, await_container
-from rehearsal.gcp_provider.rest import Patience, Rest, while_busy
+from rehearsal.gcp_provider.google.locks import Locks
+from rehearsal.gcp_provider.google.operations import await_compute, await_container
+from rehearsal.gcp_provider.google.rest import Patience, Rest, while_busy
 from tests.rehearsal.gcp_provider.google import Answer, FakeGoogle, Seen, error
 
 pytestmark = pytest.mark.unit

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp_provider import engine
 from rehearsal.gcp_provider.errors import ProviderError
+from rehearsal.gcp_provider.protocol import engine
 from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.wire import UNKNOWN
 
@@ -107,15 +107,15 @@ def test_autopilot_stated_at_all_excludes_removing_the_default_pool() -> None:
     assert "conflicts with enable_autopilot" in found["removeDefaultNodePool"]
 
 
-def test_a_property_that_is_not_played_is_refused_by_name() -> None:
+def test_a_property_that_is_not_supported_is_refused_by_name() -> None:
     policy = {"maintenanceExclusions": [{"exclusionName": "x", "startTime": "a", "endTime": "b"}]}
     found = reasons(CLUSTER, {"name": "c", "maintenancePolicy": policy})
-    assert "not played" in found["maintenancePolicy.maintenanceExclusions"]
+    assert "not supported" in found["maintenancePolicy.maintenanceExclusions"]
 
 
-def test_a_type_that_is_not_played_is_named_with_those_that_are() -> None:
+def test_a_type_that_is_not_supported_is_named_with_those_that_are() -> None:
     with pytest.raises(
-        ProviderError, match=r"gcp:pubsub/topic:Topic is not played .* it plays: .*gcp:container/cluster:Cluster"
+        ProviderError, match=r"gcp:pubsub/topic:Topic is not supported .* supported: .*gcp:container/cluster:Cluster"
     ):
         engine.kind_of("gcp:pubsub/topic:Topic")
     with pytest.raises(ProviderError, match="not one of the installed"):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.gcp_provider import engine
-from rehearsal.gcp_provider.cloud import Cloud
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.google.rest import Rest
+from rehearsal.gcp_provider.protocol import engine
 from rehearsal.gcp_provider.resources import KINDS
-from rehearsal.gcp_provider.rest import Rest
 from rehearsal.gcp_provider.wire import UNKNOWN
 
 pytestmark = pytest.mark.unit

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import requests
 
-from rehearsal.gcp_provider import engine as provider
+from rehearsal.gcp_provider.protocol import engine as provider
 from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.resources.pool_body import request
 from tests.rehearsal.gcp_provider.conftest import PROJECT, Engine

@@ -12,11 +12,11 @@ import googleapiclient
 import pytest
 
 from rehearsal.gcp_provider import wire
-from rehearsal.gcp_provider.mapping import DEFAULTS, expand, flatten, imported, inputs_from, join
-from rehearsal.gcp_provider.package import Property, properties
 from rehearsal.gcp_provider.resources import KINDS
 from rehearsal.gcp_provider.resources.pool_body import POOL, pool_types, request
-from rehearsal.gcp_provider.rules import PLAIN, Rules
+from rehearsal.gcp_provider.terraform.mapping import DEFAULTS, expand, flatten, imported, inputs_from, join
+from rehearsal.gcp_provider.terraform.package import Property, properties
+from rehearsal.gcp_provider.terraform.rules import PLAIN, FieldRules
 
 pytestmark = pytest.mark.unit
 SCHEMAS = {
@@ -50,12 +50,12 @@ def _at(api: str, schema: Any, path: str) -> Any:
     return _resolve(api, schema)
 
 
-def homeless(api: str, schema: Any, types: Mapping[str, Property], table: Rules, path: str = "") -> Iterator[str]:
+def homeless(api: str, schema: Any, types: Mapping[str, Property], table: FieldRules, path: str = "") -> Iterator[str]:
     """Properties with no place at Google, those inside objects included."""
     for name, prop in types.items():
         here = join(path, name)
         rule = table.get(here, PLAIN)
-        if rule.local or rule.unplayed:
+        if rule.local or rule.unsupported:
             continue
         found = _at(api, schema, rule.api or name)
         cls = prop.kind.cls if prop.kind.cls is not None else prop.kind.item.cls if prop.kind.item is not None else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rehearsal.gcp_provider.package import Kind, Property, properties
-from rehearsal.gcp_provider.rules import PLAIN, Rule, Rules, is_zero
+from rehearsal.gcp_provider.terraform.package import Property, PropertyKind, properties
+from rehearsal.gcp_provider.terraform.rules import PLAIN, FieldRule, FieldRules, is_zero
 from rehearsal.gcp_provider.wire import UNKNOWN
 
 DEFAULTS = "__defaults"
@@ -37,7 +37,9 @@ def put(target: dict[str, Any], path: str, value: Any) -> None:
         target[last] = value
 
 
-def expand(types: Mapping[str, Property], values: Mapping[str, Any], table: Rules, path: str = "") -> dict[str, Any]:
+def expand(
+    types: Mapping[str, Property], values: Mapping[str, Any], table: FieldRules, path: str = ""
+) -> dict[str, Any]:
     """What to send. As Go's JSON does, leaves out zeros, unless the table says that they matter."""
     result: dict[str, Any] = {}
     for name, value in values.items():
@@ -55,7 +57,7 @@ def _left_out(value: Any) -> bool:
     return value in ("", 0, False) or value == [] or value is None
 
 
-def _sent(kind: Kind, value: Any, rule: Rule, table: Rules, path: str) -> Any:
+def _sent(kind: PropertyKind, value: Any, rule: FieldRule, table: FieldRules, path: str) -> Any:
     if kind.base == "object":
         return expand(properties(_class(kind)), value, table, path)
     if kind.of_objects and kind.base == "list":
@@ -66,12 +68,14 @@ def _sent(kind: Kind, value: Any, rule: Rule, table: Rules, path: str) -> Any:
     return value
 
 
-def flatten(types: Mapping[str, Property], rest: Mapping[str, Any], table: Rules, path: str = "") -> dict[str, Any]:
+def flatten(
+    types: Mapping[str, Property], rest: Mapping[str, Any], table: FieldRules, path: str = ""
+) -> dict[str, Any]:
     """What Google says, as properties. What it leaves out is zero; an object that it leaves out is none."""
     result: dict[str, Any] = {}
     for name, prop in types.items():
         rule = table.get(join(path, name), PLAIN)
-        if rule.local or rule.write_only or rule.unplayed:
+        if rule.local or rule.write_only or rule.unsupported:
             continue
         value = _read(prop.kind, look(rest, rule.api or name), rule, table, join(path, name))
         if value is not None:
@@ -79,7 +83,7 @@ def flatten(types: Mapping[str, Property], rest: Mapping[str, Any], table: Rules
     return result
 
 
-def _read(kind: Kind, value: Any, rule: Rule, table: Rules, path: str) -> Any:
+def _read(kind: PropertyKind, value: Any, rule: FieldRule, table: FieldRules, path: str) -> Any:
     if kind.base == "object":
         return None if value is None else flatten(properties(_class(kind)), value, table, path)
     if value is None:
@@ -91,7 +95,7 @@ def _read(kind: Kind, value: Any, rule: Rule, table: Rules, path: str) -> Any:
     return _scalar(kind, value)
 
 
-def _scalar(kind: Kind, value: Any) -> Any:
+def _scalar(kind: PropertyKind, value: Any) -> Any:
     """Google writes 64-bit integers as strings."""
     if kind.base == "int" and isinstance(value, str):
         return int(value)
@@ -100,13 +104,13 @@ def _scalar(kind: Kind, value: Any) -> Any:
     return value
 
 
-def _class(kind: Kind | None) -> type:
+def _class(kind: PropertyKind | None) -> type:
     if kind is None or kind.cls is None:
         raise TypeError(f"{kind} is no object")
     return kind.cls
 
 
-def kept(types: Mapping[str, Property], inputs: Mapping[str, Any], table: Rules) -> dict[str, Any]:
+def kept(types: Mapping[str, Property], inputs: Mapping[str, Any], table: FieldRules) -> dict[str, Any]:
     """What Google does not tell and the program does."""
     rules = {name: table.get(name, PLAIN) for name in types}
     return {
@@ -117,7 +121,7 @@ def kept(types: Mapping[str, Property], inputs: Mapping[str, Any], table: Rules)
 
 
 def inputs_from(
-    old: Mapping[str, Any], outputs: Mapping[str, Any], types: Mapping[str, Property], table: Rules, path: str = ""
+    old: Mapping[str, Any], outputs: Mapping[str, Any], types: Mapping[str, Property], table: FieldRules, path: str = ""
 ) -> dict[str, Any]:
     """The inputs a refresh finds: those the program stated, with the values that stand now.
 
@@ -136,7 +140,7 @@ def inputs_from(
     return result
 
 
-def _as_stated(stated: Any, found: Any, kind: Kind, table: Rules, path: str) -> Any:
+def _as_stated(stated: Any, found: Any, kind: PropertyKind, table: FieldRules, path: str) -> Any:
     """Only those parts of an object that were stated."""
     if kind.base == "object" and isinstance(stated, Mapping) and isinstance(found, Mapping):
         return inputs_from(stated, found, properties(_class(kind)), table, path)
@@ -146,7 +150,7 @@ def _as_stated(stated: Any, found: Any, kind: Kind, table: Rules, path: str) -> 
     return found
 
 
-def imported(types: Mapping[str, Property], outputs: Mapping[str, Any], table: Rules) -> dict[str, Any]:
+def imported(types: Mapping[str, Property], outputs: Mapping[str, Any], table: FieldRules) -> dict[str, Any]:
     """The inputs of a resource that the program is about to adopt: what it would have to state to get it."""
     result: dict[str, Any] = {DEFAULTS: []}
     for name, prop in types.items():

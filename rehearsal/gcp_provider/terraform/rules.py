@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 Suppress = Callable[[Any, Any], bool]
 """(value in state, wanted value) -> whether the difference is none."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class FieldRule:
     force: bool = False
     """A change replaces the resource (ForceNew)."""
     computed: bool = False
@@ -29,35 +29,43 @@ class Rule:
     zero: bool = False
     """Sent although it is zero, false or empty. Go's JSON leaves such values out otherwise."""
     secret: bool = False
-    unplayed: bool = False
-    """Known to the package, not to this provider: refused, so that nobody takes it for done."""
+    unsupported: bool = False
+    """Known to the package, not supported by this provider: refused rather than ignored."""
     default: Any = None
     api: str = ""
     """Where it is at Google, relative to its parent: dotted. Empty: under the same name."""
     suppress: Suppress | None = None
 
 
-PLAIN = Rule()
-Rules = Mapping[str, Rule]
+PLAIN = FieldRule()
+FieldRules = Mapping[str, FieldRule]
 """By dotted path in Pulumi's names; no indices: `nodeConfig.guestAccelerators.count`."""
 
-_FLAGS = frozenset(
-    {"force", "computed", "output", "unordered", "single", "local", "write_only", "zero", "secret", "unplayed"}
-)
+
+class RuleFields(TypedDict, total=False):
+    """The fields of `FieldRule`, as keyword arguments of `rules`."""
+
+    force: bool
+    computed: bool
+    output: bool
+    unordered: bool
+    single: bool
+    local: bool
+    write_only: bool
+    zero: bool
+    secret: bool
+    unsupported: bool
+    default: Any
+    api: str
+    suppress: Suppress
 
 
-def rules(flags: str, *paths: str, **other: Any) -> dict[str, Rule]:
-    """The same rule for several fields: `rules("force computed", "name", "project")`."""
-    named = flags.split()
-    unknown = set(named) - _FLAGS
-    if unknown:
-        raise ValueError(f"no such flag of a rule: {', '.join(sorted(unknown))}")
-    settings: dict[str, Any] = {**dict.fromkeys(named, True), **other}
-    rule = Rule(**settings)
-    return {path: rule for path in paths}
+def rules(*paths: str, **fields: Unpack[RuleFields]) -> dict[str, FieldRule]:
+    """One rule for several fields: `rules("name", "project", force=True, computed=True)`."""
+    return dict.fromkeys(paths, FieldRule(**fields))
 
 
-def under(prefix: str, table: Rules, force: tuple[str, ...] = ()) -> dict[str, Rule]:
+def under(prefix: str, table: FieldRules, force: tuple[str, ...] = ()) -> dict[str, FieldRule]:
     """A table of fields as it applies inside another object; those named in `force` replace there."""
     return {
         f"{prefix}.{path}": replace(rule, force=True) if path.split(".")[0] in force else rule

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.gcp_provider import check as checks
-from rehearsal.gcp_provider import diff as diffs
-from rehearsal.gcp_provider.cloud import Cloud
 from rehearsal.gcp_provider.errors import ProviderError
-from rehearsal.gcp_provider.kind import Job, Kind, Values
-from rehearsal.gcp_provider.mapping import DEFAULTS, imported, inputs_from
-from rehearsal.gcp_provider.package import has_resource
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.google.rest import Patience
 from rehearsal.gcp_provider.resources import KINDS
-from rehearsal.gcp_provider.rest import Patience
+from rehearsal.gcp_provider.terraform import check as checks
+from rehearsal.gcp_provider.terraform import diff as diffs
+from rehearsal.gcp_provider.terraform.kind import Job, ResourceKind, Values
+from rehearsal.gcp_provider.terraform.mapping import DEFAULTS, imported, inputs_from
+from rehearsal.gcp_provider.terraform.package import has_resource
 from rehearsal.gcp_provider.wire import UNKNOWN, Secret, has_unknown
 
 _TIMEOUTS = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"
@@ -25,14 +25,14 @@ _TIMEOUTS = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"
 META = "__meta"
 
 
-def kind_of(token: str) -> Kind:
-    """Raises ProviderError for what is not played here."""
+def kind_of(token: str) -> ResourceKind:
+    """Raises ProviderError for what is not supported here."""
     kind = KINDS.get(token)
     if kind is not None:
         return kind
     if has_resource(token):
         raise ProviderError(
-            f"resource type {token} is not played by the rehearsal's gcp provider; it plays: {', '.join(sorted(KINDS))}"
+            f"resource type {token} is not supported by the rehearsal provider; supported: {', '.join(sorted(KINDS))}"
         )
     raise ProviderError(f"resource type {token} is not one of the installed pulumi_gcp package")
 
@@ -48,24 +48,26 @@ class Naming:
     disabled: bool = False
 
 
-def check(kind: Kind, old: Values, news: Values, naming: Naming) -> tuple[dict[str, Any], list[checks.Failure]]:
+def check(
+    kind: ResourceKind, old: Values, news: Values, naming: Naming
+) -> tuple[dict[str, Any], list[checks.FieldProblem]]:
     """The inputs as they go into the state, and what is wrong with them."""
-    found = [*checks.failures(kind.types.inputs, news), *checks.unplayed(news, kind.table)]
+    found = [*checks.failures(kind.types.inputs, news), *checks.unsupported(news, kind.table)]
     if found:
         return dict(news), found
     stated = checks.converted(kind.types.inputs, news)
     inputs = checks.with_defaults(kind.types.inputs, stated, kind.table, without=kind.excluded(stated))
     found = _name(kind, old, inputs, naming)
-    found += [checks.Failure(path, reason) for path, reason in kind.faults(inputs)]
+    found += [checks.FieldProblem(path, reason) for path, reason in kind.faults(inputs)]
     return inputs, found
 
 
-def _name(kind: Kind, old: Values, inputs: dict[str, Any], naming: Naming) -> list[checks.Failure]:
+def _name(kind: ResourceKind, old: Values, inputs: dict[str, Any], naming: Naming) -> list[checks.FieldProblem]:
     auto = kind.autoname
     if auto is None or inputs.get(auto.property) is not None or inputs.get("namePrefix") is not None:
         return []
     if naming.disabled:
-        return [checks.Failure(auto.property, f"{auto.property} is required: automatic naming is disabled")]
+        return [checks.FieldProblem(auto.property, f"{auto.property} is required: automatic naming is disabled")]
     kept = old.get(auto.property) if auto.property in old.get(DEFAULTS, []) else None
     proposed = naming.proposed if naming.proposed else checks.random_name(naming.name, auto.limit, naming.seed)
     inputs[auto.property] = proposed if kept is None else kept
@@ -75,7 +77,7 @@ def _name(kind: Kind, old: Values, inputs: dict[str, Any], naming: Naming) -> li
 
 @dataclass(frozen=True)
 class Difference:
-    changes: Sequence[diffs.Change]
+    changes: Sequence[diffs.FieldChange]
     delete_first: bool
 
     @property
@@ -83,7 +85,7 @@ class Difference:
         return any(change.force for change in self.changes)
 
 
-def diff(kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()) -> Difference:
+def diff(kind: ResourceKind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()) -> Difference:
     """What differs. `ignored` are the program's `ignoreChanges`: paths whose differences, and those inside, do not count."""
     wanted = kind.effective(cloud, inputs)
     changed = diffs.changes(kind.types.inputs, state, wanted, kind.table)
@@ -100,7 +102,7 @@ def _ignoring(entry: str) -> str:
     return re.escape(entry).replace(r"\*", r"[^.\[\]]+") + r"($|[.\[])"
 
 
-def _same_given_name(kind: Kind, state: Values, inputs: Values) -> bool:
+def _same_given_name(kind: ResourceKind, state: Values, inputs: Values) -> bool:
     """A name that the program gave cannot be had twice: the old one has to go before the new one is made."""
     if kind.autoname is None:
         return False
@@ -109,13 +111,13 @@ def _same_given_name(kind: Kind, state: Values, inputs: Values) -> bool:
     return given and state.get(name) == inputs.get(name)
 
 
-def create(kind: Kind, cloud: Cloud, inputs: Values, seconds: float) -> tuple[str, dict[str, Any]]:
+def create(kind: ResourceKind, cloud: Cloud, inputs: Values, seconds: float) -> tuple[str, dict[str, Any]]:
     _refuse_unknown(inputs)
     identity, outputs = kind.create(_job(kind, cloud, "create", seconds), stripped(inputs))
     return identity, finished(kind, outputs)
 
 
-def preview_create(kind: Kind, cloud: Cloud, inputs: Values) -> dict[str, Any]:
+def preview_create(kind: ResourceKind, cloud: Cloud, inputs: Values) -> dict[str, Any]:
     """What is known before it is made; the rest is said to be unknown."""
     wanted = kind.effective(cloud, stripped(inputs))
     open_ = {
@@ -127,7 +129,7 @@ def preview_create(kind: Kind, cloud: Cloud, inputs: Values) -> dict[str, Any]:
 
 
 def read(
-    kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float
+    kind: ResourceKind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float
 ) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """(outputs, inputs), or None when it is gone. With no state it is an import."""
     job = _job(kind, cloud, "create", seconds)
@@ -140,7 +142,7 @@ def read(
     return finished(kind, outputs), refreshed
 
 
-def canonical(kind: Kind, cloud: Cloud, identity: str) -> str:
+def canonical(kind: ResourceKind, cloud: Cloud, identity: str) -> str:
     """An id in full, from any of the forms that an import accepts."""
     full = kind.ids[0]
     if re.fullmatch(full, identity):
@@ -150,7 +152,13 @@ def canonical(kind: Kind, cloud: Cloud, identity: str) -> str:
 
 
 def update(
-    kind: Kind, cloud: Cloud, identity: str, state: Values, inputs: Values, seconds: float, ignored: Sequence[str] = ()
+    kind: ResourceKind,
+    cloud: Cloud,
+    identity: str,
+    state: Values,
+    inputs: Values,
+    seconds: float,
+    ignored: Sequence[str] = (),
 ) -> dict[str, Any]:
     _refuse_unknown(inputs)
     changed = diff(kind, cloud, state, inputs, ignored).changes
@@ -159,7 +167,7 @@ def update(
 
 
 def preview_update(
-    kind: Kind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()
+    kind: ResourceKind, cloud: Cloud, state: Values, inputs: Values, ignored: Sequence[str] = ()
 ) -> dict[str, Any]:
     wanted = kind.effective(cloud, stripped(inputs))
     changed = diff(kind, cloud, state, inputs, ignored).changes
@@ -174,7 +182,7 @@ def _over(old: Any, new: Any) -> Any:
     return new
 
 
-def delete(kind: Kind, cloud: Cloud, identity: str, state: Values, seconds: float) -> None:
+def delete(kind: ResourceKind, cloud: Cloud, identity: str, state: Values, seconds: float) -> None:
     policy = state.get("deletionPolicy")
     if policy == "ABANDON":
         return
@@ -183,7 +191,7 @@ def delete(kind: Kind, cloud: Cloud, identity: str, state: Values, seconds: floa
     kind.delete(_job(kind, cloud, "delete", seconds), identity, state)
 
 
-def _job(kind: Kind, cloud: Cloud, verb: str, seconds: float) -> Job:
+def _job(kind: ResourceKind, cloud: Cloud, verb: str, seconds: float) -> Job:
     return Job(cloud, Patience(seconds if seconds > 0 else kind.minutes[verb] * 60.0, cloud.cancelled))
 
 
@@ -200,13 +208,13 @@ def stripped(value: Any) -> Any:
     return [stripped(entry) for entry in value] if isinstance(value, list) else value
 
 
-def finished(kind: Kind, outputs: Values) -> dict[str, Any]:
+def finished(kind: ResourceKind, outputs: Values) -> dict[str, Any]:
     """Outputs as they go into the state: with secrets marked, and Terraform's notes."""
     timeouts = {verb: minutes * 60 * 10**9 for verb, minutes in kind.minutes.items()}
     return {**marked(kind, stripped(outputs)), META: json.dumps({_TIMEOUTS: timeouts}, separators=(",", ":"))}
 
 
-def marked(kind: Kind, outputs: Values) -> dict[str, Any]:
+def marked(kind: ResourceKind, outputs: Values) -> dict[str, Any]:
     """With those parts as secrets that the schema calls sensitive."""
     result = {name: copy.deepcopy(value) for name, value in outputs.items() if value is not None}
     for path in (path for path, rule in kind.table.items() if rule.secret):

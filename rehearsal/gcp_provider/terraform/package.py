@@ -15,11 +15,11 @@ from pulumi import _types as pulumi_types
 
 
 @dataclass(frozen=True)
-class Kind:
+class PropertyKind:
     """A type: `str`, `int`, `float`, `bool`, `any`; `list` and `map` of `item`; `object` with the properties of `cls`."""
 
     base: str
-    item: Kind | None = None
+    item: PropertyKind | None = None
     cls: type | None = None
 
     @property
@@ -29,7 +29,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Property:
-    kind: Kind
+    kind: PropertyKind
     required: bool
 
 
@@ -74,7 +74,7 @@ def _resource_types(token: str) -> ResourceTypes:
 
 @cache
 def has_resource(token: str) -> bool:
-    """Whether the package has that resource, played here or not."""
+    """Whether the package has that resource, supported here or not."""
     try:
         resource_types(token)
     except (ImportError, AttributeError, ValueError):
@@ -82,18 +82,18 @@ def has_resource(token: str) -> bool:
     return True
 
 
-def _kind(annotation: Any) -> Kind:
+def _kind(annotation: Any) -> PropertyKind:
     annotation = _unwrapped(annotation)
     if pulumi_types.is_input_type(annotation) if isinstance(annotation, type) else False:
-        return Kind("object", cls=annotation)
+        return PropertyKind("object", cls=annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is not None and isinstance(origin, type):
         if issubclass(origin, Mapping):
-            return Kind("map", _kind(arguments[1]))
+            return PropertyKind("map", _kind(arguments[1]))
         if issubclass(origin, Sequence):
-            return Kind("list", _kind(arguments[0]))
+            return PropertyKind("list", _kind(arguments[0]))
     names = {str: "str", int: "int", float: "float", bool: "bool"}
-    return Kind(names.get(annotation, "any"))
+    return PropertyKind(names.get(annotation, "any"))
 
 
 def _unwrapped(annotation: Any) -> Any:

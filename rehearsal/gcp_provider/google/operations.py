@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rehearsal.gcp_provider.errors import OperationError
-from rehearsal.gcp_provider.rest import Patience, Rest, pauses
+from rehearsal.gcp_provider.google.rest import Patience, Rest, pauses
 
 Operation = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Functions of the package (Terraform's data sources) that are played."""
+"""Functions of the package (Terraform's data sources) that are supported."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from rehearsal.gcp_provider.cloud import Cloud
 from rehearsal.gcp_provider.errors import ProviderError
-from rehearsal.gcp_provider.kind import Values
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.terraform.kind import Values
 
 
 def engine_versions(cloud: Cloud, args: Values) -> dict[str, Any]:
@@ -98,6 +98,6 @@ FUNCTIONS: dict[str, Callable[[Cloud, Values], dict[str, Any]]] = {
 def invoke(cloud: Cloud, token: str, args: Values) -> dict[str, Any]:
     function = FUNCTIONS.get(token)
     if function is None:
-        played = ", ".join(sorted(FUNCTIONS))
-        raise ProviderError(f"function {token} is not played by the rehearsal's gcp provider; it plays: {played}")
+        supported = ", ".join(sorted(FUNCTIONS))
+        raise ProviderError(f"function {token} is not supported by the rehearsal provider; supported: {supported}")
     return function(cloud, args)

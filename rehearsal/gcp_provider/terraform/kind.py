@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rehearsal.gcp_provider.cloud import Cloud
-from rehearsal.gcp_provider.diff import Change
 from rehearsal.gcp_provider.errors import Cancelled, GoogleError, InitError, ProviderError
-from rehearsal.gcp_provider.mapping import kept
-from rehearsal.gcp_provider.package import ResourceTypes, resource_types
-from rehearsal.gcp_provider.rest import Patience, Rest
-from rehearsal.gcp_provider.rules import Rules, rules
+from rehearsal.gcp_provider.google.cloud import Cloud
+from rehearsal.gcp_provider.google.rest import Patience, Rest
+from rehearsal.gcp_provider.terraform.diff import FieldChange
+from rehearsal.gcp_provider.terraform.mapping import kept
+from rehearsal.gcp_provider.terraform.package import ResourceTypes, resource_types
+from rehearsal.gcp_provider.terraform.rules import FieldRules, rules
 
 Values = Mapping[str, Any]
-DELETION_POLICY = rules("local computed", "deletionPolicy", default="DELETE")
+DELETION_POLICY = rules("deletionPolicy", local=True, computed=True, default="DELETE")
 """What a destroy does: DELETE, ABANDON (forget it) or PREVENT (refuse). New in version 8 of the Terraform provider."""
 
 
@@ -42,11 +42,11 @@ class Autoname:
     limit: int = 63
 
 
-class Kind(ABC):
+class ResourceKind(ABC):
     """A resource type. Its objects hold nothing: all state is in the engine and at Google."""
 
     token: ClassVar[str]
-    table: ClassVar[Rules]
+    table: ClassVar[FieldRules]
     autoname: ClassVar[Autoname | None] = Autoname()
     ids: ClassVar[Sequence[str]]
     """The forms of an id, as regular expressions with named groups: the full one first."""
@@ -68,7 +68,7 @@ class Kind(ABC):
 
     @abstractmethod
     def update(
-        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[Change]
+        self, job: Job, identity: str, state: Values, inputs: Values, changed: Sequence[FieldChange]
     ) -> dict[str, Any]:
         """Changes it in place."""
 
@@ -91,7 +91,7 @@ class Kind(ABC):
             result["project"] = cloud.project
         return result
 
-    def adjusted(self, changed: Sequence[Change], state: Values, inputs: Values) -> Sequence[Change]:
+    def adjusted(self, changed: Sequence[FieldChange], state: Values, inputs: Values) -> Sequence[FieldChange]:
         """Differences as the provider's own code corrects them (CustomizeDiff)."""
         return changed
 

@@ -15,14 +15,15 @@ from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
-from rehearsal.gcp_provider import engine, invokes, wire
-from rehearsal.gcp_provider.cloud import Cloud, configured
-from rehearsal.gcp_provider.diff import Change, Verb
+from rehearsal.gcp_provider import wire
 from rehearsal.gcp_provider.errors import Cancelled, GoogleError, InitError, OperationError, ProviderError, one_error
-from rehearsal.gcp_provider.kind import Kind
+from rehearsal.gcp_provider.google.cloud import Cloud, configured
+from rehearsal.gcp_provider.protocol import engine, invokes
+from rehearsal.gcp_provider.terraform.diff import FieldChange, Verb
+from rehearsal.gcp_provider.terraform.kind import ResourceKind
 
 VERSION = "10.2.0"
-"""Of the package whose resources are played."""
+"""Of the package whose resources are supported."""
 _LOG = logging.getLogger("gcp")
 M = TypeVar("M", bound=Callable[..., Any])
 
@@ -212,7 +213,7 @@ def _outputs(outputs: dict[str, Any], secrets: Collection[str]) -> Any:
     return wire.encode(outputs, {name for name in secrets if name in outputs})
 
 
-def _whole(kind: Kind, secrets: set[str]) -> set[str]:
+def _whole(kind: ResourceKind, secrets: set[str]) -> set[str]:
     """Properties that are secret as a whole, not for one part of theirs, which is marked by itself."""
     parts = {path.split(".")[0] for path, rule in kind.table.items() if rule.secret}
     return secrets - parts - {"effectiveLabels", "pulumiLabels"}
@@ -241,5 +242,5 @@ def _diff_response(found: engine.Difference) -> Any:
     return response
 
 
-def _property_diff(change: Change) -> Any:
+def _property_diff(change: FieldChange) -> Any:
     return provider_pb2.PropertyDiff(kind=provider_pb2.PropertyDiff.Kind.Value(_KINDS[change.verb, change.force]))

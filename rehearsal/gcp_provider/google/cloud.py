@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.gcp_provider.endpoints import bases
 from rehearsal.gcp_provider.errors import ProviderError
-from rehearsal.gcp_provider.locks import Locks
-from rehearsal.gcp_provider.rest import Rest
+from rehearsal.gcp_provider.google.endpoints import bases
+from rehearsal.gcp_provider.google.locks import Locks
+from rehearsal.gcp_provider.google.rest import Rest
 
 ATTRIBUTION = "goog-pulumi-provisioned"
 """The label by which the real provider marks what it creates."""

@@ -8,46 +8,46 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rehearsal.gcp_provider.mapping import DEFAULTS, join
-from rehearsal.gcp_provider.package import Kind, Property, properties
-from rehearsal.gcp_provider.rules import Rules
+from rehearsal.gcp_provider.terraform.mapping import DEFAULTS, join
+from rehearsal.gcp_provider.terraform.package import Property, PropertyKind, properties
+from rehearsal.gcp_provider.terraform.rules import FieldRules
 from rehearsal.gcp_provider.wire import UNKNOWN
 
 
 @dataclass(frozen=True)
-class Failure:
+class FieldProblem:
     """What is wrong with one property, by its path: `nodeConfig.taints[0].effect`."""
 
     path: str
     reason: str
 
 
-def unplayed(values: Any, table: Rules, path: str = "", rule_path: str = "") -> Iterator[Failure]:
+def unsupported(values: Any, table: FieldRules, path: str = "", rule_path: str = "") -> Iterator[FieldProblem]:
     """Properties of the package that this provider does not have."""
     if isinstance(values, list):
         for index, entry in enumerate(values):
-            yield from unplayed(entry, table, f"{path}[{index}]", rule_path)
+            yield from unsupported(entry, table, f"{path}[{index}]", rule_path)
     elif isinstance(values, Mapping):
         for name, value in values.items():
             here = join(rule_path, name)
-            if here in table and table[here].unplayed:
-                yield Failure(join(path, name), f"{name} is not played by the rehearsal's gcp provider")
+            if here in table and table[here].unsupported:
+                yield FieldProblem(join(path, name), f"{name} is not supported by the rehearsal provider")
             else:
-                yield from unplayed(value, table, join(path, name), here)
+                yield from unsupported(value, table, join(path, name), here)
 
 
-def failures(types: Mapping[str, Property], values: Mapping[str, Any], path: str = "") -> Iterator[Failure]:
+def failures(types: Mapping[str, Property], values: Mapping[str, Any], path: str = "") -> Iterator[FieldProblem]:
     """All that is wrong, deepest parts included. A value that is not known yet is not wrong."""
     for name, value in values.items():
         if name.startswith("__"):
             continue
         if name not in types:
-            yield Failure(join(path, name), _unexpected(name, types))
+            yield FieldProblem(join(path, name), _unexpected(name, types))
         elif value is not None:
             yield from _of_value(types[name].kind, value, join(path, name))
     for name, prop in types.items():
         if prop.required and values.get(name) is None:
-            yield Failure(
+            yield FieldProblem(
                 join(path, name),
                 f'Missing required argument: The argument "{name}" is required, but no definition was found.',
             )
@@ -59,7 +59,7 @@ def _unexpected(name: str, types: Mapping[str, Property]) -> str:
     return f'Invalid or unknown key: An argument named "{name}" is not expected here.{hint}'
 
 
-def _of_value(kind: Kind, value: Any, path: str) -> Iterator[Failure]:
+def _of_value(kind: PropertyKind, value: Any, path: str) -> Iterator[FieldProblem]:
     if value is UNKNOWN:
         return
     if kind.base == "object" and isinstance(value, Mapping) and kind.cls is not None:
@@ -72,7 +72,7 @@ def _of_value(kind: Kind, value: Any, path: str) -> Iterator[Failure]:
             if not key.startswith("__"):
                 yield from _of_value(kind.item, entry, f"{path}.{key}")
     elif not _fits(kind, value):
-        yield Failure(path, f"expected {_ARTICLES.get(kind.base, kind.base)}, got {_described(value)}")
+        yield FieldProblem(path, f"expected {_ARTICLES.get(kind.base, kind.base)}, got {_described(value)}")
 
 
 _ARTICLES = {
@@ -92,7 +92,7 @@ def _described(value: Any) -> str:
     return "a list" if isinstance(value, list) else f"{value!r}"
 
 
-def _fits(kind: Kind, value: Any) -> bool:
+def _fits(kind: PropertyKind, value: Any) -> bool:
     """Terraform converts between scalars where that loses nothing: "3" is a number, 3 and true are strings."""
     if kind.base == "any":
         return True
@@ -122,7 +122,7 @@ def converted(types: Mapping[str, Property], values: Mapping[str, Any]) -> dict[
     }
 
 
-def _convert(kind: Kind, value: Any) -> Any:
+def _convert(kind: PropertyKind, value: Any) -> Any:
     if value is UNKNOWN:
         return value
     if kind.base == "object" and kind.cls is not None:
@@ -143,7 +143,7 @@ def _convert(kind: Kind, value: Any) -> Any:
 def with_defaults(
     types: Mapping[str, Property],
     values: Mapping[str, Any],
-    table: Rules,
+    table: FieldRules,
     path: str = "",
     without: Container[str] = (),
 ) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def with_defaults(
     return {DEFAULTS: sorted(filled), **result}
 
 
-def _inside(kind: Kind, value: Any, table: Rules, path: str) -> Any:
+def _inside(kind: PropertyKind, value: Any, table: FieldRules, path: str) -> Any:
     if kind.base == "object" and kind.cls is not None and isinstance(value, Mapping):
         return with_defaults(properties(kind.cls), value, table, path)
     if kind.base == "list" and kind.item is not None and isinstance(value, list):
