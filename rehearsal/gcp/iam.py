@@ -149,7 +149,6 @@ SERVICE = Service(
     versions=("v1",),
     handlers=_HANDLERS,
     custom_endpoints={"IAM": "v1/", "IAM_BETA": "v1/"},
-    provider_path="v1",
     must_be_enabled=True,
     resources={KIND: KIND},
 )

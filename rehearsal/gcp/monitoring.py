@@ -121,7 +121,6 @@ SERVICE = Service(
     versions=("v1",),
     handlers=_HANDLERS,
     custom_endpoints={"MONITORING": ""},
-    provider_path="v1",
     must_be_enabled=True,
     resources={KIND: KIND},
 )

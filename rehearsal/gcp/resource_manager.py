@@ -57,7 +57,6 @@ SERVICE = Service(
         "TAGS": "v3/",
         "TAGS_LOCATION": "v3/",
     },
-    provider_path="v1",
     other_state=(policy.KIND,),
     leftovers={"iam bindings": _bindings},
 )

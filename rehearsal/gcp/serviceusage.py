@@ -215,6 +215,5 @@ SERVICE = Service(
     handlers=_HANDLERS,
     # The real provider's default is v1beta1, for quotas. It asks v1 of services, but for operations, which follow this path.
     custom_endpoints={"SERVICE_USAGE": "v1/"},
-    provider_path="v1",
     other_state=("services",),
 )

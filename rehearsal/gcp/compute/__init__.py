@@ -15,7 +15,6 @@ SERVICE = Service(
         **routes.HANDLERS,
     },
     custom_endpoints={"COMPUTE": "compute/beta/"},
-    provider_path="compute/v1",
     gcloud_path="compute/v1/",
     must_be_enabled=True,
     tasks=resources.TASKS,

@@ -39,7 +39,6 @@ SERVICE = Service(
     versions=("v1", "v1beta1"),
     handlers=_HANDLERS,
     custom_endpoints={"CONTAINER": "v1beta1/"},
-    provider_path="v1beta1",
     must_be_enabled=True,
     tasks={**clusters.TASKS, **pools.TASKS, **updates.TASKS},
     resources={"clusters": "clusters", "pools": "pools"},

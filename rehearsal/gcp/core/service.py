@@ -24,8 +24,6 @@ class Service:
     custom_endpoints: Mapping[str, str] = field(default_factory=dict)
     """Base paths by product, as in `GOOGLE_<product>_CUSTOM_ENDPOINT`, which the real Pulumi provider reads. They are its defaults:
     terraform-provider-google-beta's transport/config.go (`DefaultBasePaths`, `SetEndpointDefaults`)."""
-    provider_path: str = ""
-    """Base path that the rehearsal's own Pulumi provider uses: version and all."""
     gcloud_path: str = ""
     """Base path for gcloud's `CLOUDSDK_API_ENDPOINT_OVERRIDES_<NAME>`."""
     must_be_enabled: bool = False

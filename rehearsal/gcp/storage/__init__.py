@@ -13,7 +13,6 @@ SERVICE = Service(
     versions=("v1",),
     handlers={**buckets.HANDLERS, **access.HANDLERS, **objects.HANDLERS},
     custom_endpoints={"STORAGE": "storage/v1/"},
-    provider_path="storage/v1",
     gcloud_path="storage/v1/",
     resources={KIND: KIND},
 )
