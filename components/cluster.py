@@ -16,6 +16,7 @@ from components.network import Network
 from components.node_identity import OAUTH_SCOPES, NodeIdentity
 from components.options import child
 from components.project import ProjectServices
+from settings.catalogue.labels import DEFAULT_POOL
 from settings.schema.field_types import is_zone
 from settings.schema.monitoring import MonitoringSection
 from settings.schema.stack import ClusterSection, Settings
@@ -114,7 +115,7 @@ class Cluster(pulumi.ComponentResource):
         settings, pool = args.settings, args.settings.cluster.default_pool
         return container.NodePool(
             f"{name}-default-pool",
-            name="default-pool",
+            name=DEFAULT_POOL,
             project=settings.project,
             location=settings.location,
             cluster=self.cluster.name,

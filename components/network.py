@@ -1,4 +1,4 @@
-"""A VPC-native network of the platform's own, or the use of a given one, and the way for webhooks in either."""
+"""A VPC-native network of the platform's own, or an existing one, and the way for webhooks in either."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Network(pulumi.ComponentResource):
         self.register_outputs({"network": self.network, "subnetwork": self.subnetwork})
 
     def _find_or_create(self, name: str, args: NetworkArgs, settings: NetworkSection) -> None:
-        given = settings.given
-        if given is None:
+        existing = settings.existing
+        if existing is None:
             self._create(name, args, settings)
         else:
-            self.network = pulumi.Output.from_input(given.network)
-            self.subnetwork = pulumi.Output.from_input(given.subnetwork)
-            self.pods_range, self.services_range = given.pods_range, given.services_range
-        if given is None or given.firewall:
+            self.network = pulumi.Output.from_input(existing.network)
+            self.subnetwork = pulumi.Output.from_input(existing.subnetwork)
+            self.pods_range, self.services_range = existing.pods_range, existing.services_range
+        if existing is None or existing.firewall:
             self._open_webhooks(name, args, settings.control_plane_cidr)
 
     def _create(self, name: str, args: NetworkArgs, settings: NetworkSection) -> None:

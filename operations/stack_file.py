@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from settings.validation.problem import MISSING, ConfigurationError, Described, Problem, refuse_if_any
+from settings.validation.problem import ConfigurationError, Described, Problem, refuse_if_any
 
 _YAML = "tag:yaml.org,2002:"
 _MERGE = f"{_YAML}merge"
@@ -54,7 +54,7 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         expected = f"a stack file named {path.name}, beside Pulumi.yaml in {path.parent}"
-        raise _error(path, None, MISSING, expected, "copy one of the committed stack files") from None
+        raise _error(path, None, Described("no file"), expected, "copy one of the committed stack files") from None
     except OSError as error:
         got, expected = Described(f"an error of the system: {error.strerror}"), "a file that can be read"
         raise _error(path, None, got, expected, "look at what it is, and at its rights") from None

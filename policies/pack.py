@@ -22,8 +22,7 @@ from policies.configuration import Configuration, parse, privileged_jobs
 from policies.model import Context, Finding, Resource, ResourceRule, Rule, StackRule
 from policies.rules import RULES
 from policies.values import plain
-
-PROJECT = "tpu-platform"
+from settings.catalogue.labels import NAMESPACE
 
 
 def policies() -> list[Policy]:
@@ -67,7 +66,7 @@ def _context(rule: Rule, urn: str, stated: Mapping[str, Any]) -> Context | None:
     parameters = {name: list(stated[name]) for name in rule.parameters if name in stated}
     configuration: Configuration = parse({rule.name: parameters})
     stack = urn.removeprefix("urn:pulumi:").split("::", 1)[0]
-    workloads = pulumi.Config(PROJECT).get("workloads")
+    workloads = pulumi.Config(NAMESPACE).get("workloads")
     context = configuration.context(rule, stack, privileged_jobs(json.loads(workloads) if workloads else []))
     return None if rule.production_only and not context.production else context
 

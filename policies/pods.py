@@ -8,12 +8,9 @@ from typing import Any
 
 from policies.model import Context, Finding, Resource
 from policies.values import UNKNOWN, at, items, unknown
-from settings.catalogue.accelerators import TPU_RESOURCE
+from settings.catalogue.labels import PRIVILEGED_ANNOTATION, QUEUE_LABEL, TPU_RESOURCE
 from settings.schema.image_names import MOVING
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-DECLARED = "tpu-platform/privileged"
-"""An annotation whose text says why the pods need the node."""
 RELEASE = "kubernetes:helm.sh/v3:Release"
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
@@ -59,7 +56,7 @@ def not_privileged(resource: Resource, context: Context) -> Iterator[Finding]:
     """Such a pod can do to its node, and to every other pod there, what it likes."""
     if at(resource.properties, "metadata", "name") in context.privileged:
         return
-    declared = at(resource.properties, "metadata", "annotations", DECLARED)
+    declared = at(resource.properties, "metadata", "annotations", PRIVILEGED_ANNOTATION)
     if isinstance(declared, str) and declared.strip() and not unknown(declared):
         return
     powers = [(f"{where}{key}", spec.get(key)) for where, spec in _pods(resource) for key in _HOST]
@@ -67,9 +64,7 @@ def not_privileged(resource: Resource, context: Context) -> Iterator[Finding]:
         (f"{where}: privileged", at(container, "securityContext", "privileged"))
         for where, container in _containers(resource)
     ]
-    remedy = (
-        f"leave it out, or declare it: privileged in the stack file's workload, or the annotation {DECLARED}: <why>"
-    )
+    remedy = f"leave it out, or declare it: privileged in the stack file's workload, or the annotation {PRIVILEGED_ANNOTATION}: <why>"
     taken = [what for what, value in powers if value is True]
     if taken:
         yield Finding(resource, f"its pods take the node's own powers ({', '.join(taken)}), undeclared", remedy)

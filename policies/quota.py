@@ -11,14 +11,8 @@ from typing import Any
 from policies.cluster import CLUSTER, POOL
 from policies.model import Context, Finding, Resource
 from policies.values import UNKNOWN, at, items, unknown
-from settings.catalogue.accelerators import (
-    ACCELERATOR_LABEL,
-    MACHINE_TYPES,
-    NODEPOOL_LABEL,
-    TOPOLOGY_LABEL,
-    TPU_RESOURCE,
-    MachineType,
-)
+from settings.catalogue.accelerators import MACHINE_TYPES, MachineType
+from settings.catalogue.labels import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
 
 KUEUE = "kubernetes:kueue.x-k8s.io/"
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"

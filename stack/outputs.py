@@ -10,6 +10,7 @@ import pulumi
 from components.cluster import Cluster
 from components.monitoring import Monitoring
 from components.slice_pool import SlicePool
+from settings.catalogue.labels import QUEUE_LABEL
 from settings.plan.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
 from settings.plan.plan import FlavorPlan, JobPlan, Plan
 from settings.schema.field_types import is_zone
@@ -144,7 +145,7 @@ def next_steps(plan: Plan) -> list[str]:
     return [
         "Run kubeconfig_command, then any of watch_commands.",
         *(
-            f"Submit jobs to namespace {queue.namespace} with the label `kueue.x-k8s.io/queue-name: {queue.local_queue}`."
+            f"Submit jobs to namespace {queue.namespace} with the label `{QUEUE_LABEL}: {queue.local_queue}`."
             for queue in plan.queues
         ),
         "Or add them under `workloads` or `ray.jobs` and run `pulumi up`.",

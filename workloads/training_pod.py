@@ -10,10 +10,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from settings.catalogue.labels import REPLICATED_JOB
 from settings.catalogue.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
 from settings.plan.plan import JobPlan, RayJobPlan
 from settings.plan.training import TrainingPlan
-from settings.validation.jobs import REPLICATED_JOB
 from workloads.checkpoint_volume import (
     ANNOTATIONS,
     SERVICE_ACCOUNT,

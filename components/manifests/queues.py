@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from settings.catalogue.accelerators import TPU_RESOURCE
+from settings.catalogue.labels import TPU_RESOURCE
 from settings.catalogue.versions import KUEUE_API
 from settings.plan.queues import COVERED, CheckPlan, FlavorPlan, QueuePlan
 from settings.schema.teams import PreemptionSection, PrioritySection

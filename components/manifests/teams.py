@@ -15,12 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from settings.catalogue.accelerators import TPU_RESOURCE
+from settings.catalogue.labels import QUEUE_LABEL, TEAM_LABEL, TPU_RESOURCE
 from settings.plan.teams import TeamPlan
 
-TEAM_LABEL = "tpu-platform/team"
-"""On the namespaces of teams: what the admission policies go by."""
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 ADMITTED_LABEL = "kueue.x-k8s.io/podset"
 """Kueue's, on every pod of a job that it has admitted."""
 MEMBER = "team-member"

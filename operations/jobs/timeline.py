@@ -13,15 +13,14 @@ from datetime import datetime
 from typing import Any
 
 from operations.jobs.job_logs import END, Said
+from settings.catalogue.labels import NODEPOOL_LABEL, TPU_RESOURCE
 
-POOL_LABEL = "cloud.google.com/gke-nodepool"
 JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
 SLICE_LABEL = "jobset.sigs.k8s.io/job-index"
 RAY_CLUSTER_LABEL = "ray.io/cluster"
 RAY_NODE_LABEL = "ray.io/node-type"
 RAY_REPLICA_LABELS = ("ray.io/worker-group-replica-index", "replicaIndex")
 """KubeRay's own for the replica of a multi-host worker group, and the one of GKE's webhook."""
-TPU = "google.com/tpu"
 
 Object = dict[str, Any]
 
@@ -97,7 +96,7 @@ def nodes_of(nodes: Sequence[Object]) -> dict[str, Node]:
     """Nodes by name."""
     return {
         node["metadata"]["name"]: Node(
-            node["metadata"]["labels"].get(POOL_LABEL, ""), _certain(node["metadata"]["creationTimestamp"])
+            node["metadata"]["labels"].get(NODEPOOL_LABEL, ""), _certain(node["metadata"]["creationTimestamp"])
         )
         for node in nodes
     }
@@ -156,7 +155,7 @@ def _line(
 def chip_flavors(workload: Object | None) -> frozenset[str]:
     """The flavors from which Kueue gave a workload its chips."""
     admission = (workload or {}).get("status", {}).get("admission", {})
-    given = (entry.get("flavors", {}).get(TPU) for entry in admission.get("podSetAssignments", []))
+    given = (entry.get("flavors", {}).get(TPU_RESOURCE) for entry in admission.get("podSetAssignments", []))
     return frozenset(flavor for flavor in given if flavor)
 
 

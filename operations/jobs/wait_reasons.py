@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from operations.jobs.timeline import TPU, JobLine, Object, condition
+from operations.jobs.timeline import JobLine, Object, condition
+from settings.catalogue.labels import TPU_RESOURCE
 
 _STOPPED = (143, 137)
 """Of a program that was told to end, or was killed."""
@@ -21,13 +22,13 @@ def free_chips(queue: Object) -> dict[str, tuple[int, int]]:
         for group in queue["spec"]["resourceGroups"]
         for flavor in group["flavors"]
         for resource in flavor["resources"]
-        if resource["name"] == TPU
+        if resource["name"] == TPU_RESOURCE
     }
     used = {
         flavor["name"]: int(resource.get("total", 0))
         for flavor in queue.get("status", {}).get("flavorsReservation", [])
         for resource in flavor["resources"]
-        if resource["name"] == TPU
+        if resource["name"] == TPU_RESOURCE
     }
     return {name: (chips - used.get(name, 0), chips) for name, chips in quota.items() if chips}
 

@@ -10,8 +10,8 @@ from operations.stack.engine import OperationError
 from rehearsal.errors import RehearsalError
 from rehearsal.host.layout import Layout
 from rehearsal.lifecycle import google
+from settings.catalogue.labels import DEFAULT_POOL
 from settings.plan.plan import Plan
-from settings.plan.queues import DEFAULT_POOL
 from settings.schema.field_types import region_of
 
 TIMEOUT_S = 120.0

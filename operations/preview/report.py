@@ -8,9 +8,9 @@ from typing import Any
 
 from operations.preview.comparison import Comparison
 from policies.steps import Step, steps_of
+from settings.catalogue.labels import NAMESPACE
 from settings.plan.cost import HOURS_A_DAY, Amount, Cost, JobAmount
 from settings.plan.plan import Plan
-from settings.validation.problem import NAMESPACE
 
 SHOWN_NAMES = 4
 """Names of resources of one type that are listed, in the order of the alphabet."""

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
-TPU_RESOURCE = "google.com/tpu"
-ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
-TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
-NODEPOOL_LABEL = "cloud.google.com/gke-nodepool"
+from settings.catalogue.labels import ACCELERATOR_LABEL, TOPOLOGY_LABEL
 
 
 class Placement(Enum):

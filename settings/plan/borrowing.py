@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from settings.plan.slices import certain_shape, chips_of
+from settings.plan.slices import chips_of
 from settings.schema.stack import QueueSection, Settings, SliceSection
 from settings.schema.teams import LimitSection, TeamFlavorSection, TeamSection
 
@@ -98,4 +98,4 @@ def _offers(queue: QueueSection, section: SliceSection) -> bool:
 
 
 def _whole(chips: int | None, section: SliceSection) -> bool:
-    return chips is None or chips % certain_shape(section).chips == 0
+    return chips is None or chips % section.shape.chips == 0

@@ -13,7 +13,7 @@ from decimal import Decimal
 from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CapacityKind
 from settings.plan.plan import JobPlan, Plan, PoolPlan, RayJobPlan
-from settings.plan.slices import certain_shape, count_of, is_autopilot, max_run_seconds
+from settings.plan.slices import count_of, is_autopilot, max_run_seconds
 from settings.schema.stack import PricesSection, SliceSection
 
 HOURS_A_DAY = 24
@@ -95,7 +95,7 @@ def _slices(plan: Plan) -> list[_Slice]:
     if not is_autopilot(plan.settings):
         return [_Slice(_kind(pool.shape, pool.capacity.kind), pool.shape, _fewest(pool)) for pool in plan.pools]
     return [
-        _Slice(_kind(certain_shape(section), section.capacity), certain_shape(section), 0)
+        _Slice(_kind(section.shape, section.capacity), section.shape, 0)
         for section in plan.settings.slices
         for _ in range(count_of(section))
     ]
@@ -128,7 +128,7 @@ def _price(kind: Kind, prices: PricesSection) -> Decimal | None:
 def _job(job: JobPlan | RayJobPlan, plan: Plan) -> JobAmount:
     slices = job.slices if isinstance(job, JobPlan) else job.max_slices
     sections = _sections(job, plan)
-    kinds = tuple(dict.fromkeys(_kind(certain_shape(s), s.capacity) for s in sections))
+    kinds = tuple(dict.fromkeys(_kind(s.shape, s.capacity) for s in sections))
     stated = [_price(kind, plan.settings.prices) for kind in kinds]
     chips, known = slices * job.shape.chips, [price for price in stated if price is not None]
     complete = len(known) == len(kinds)

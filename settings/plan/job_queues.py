@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from settings.plan.borrowing import TEAMS, reachable_chips
 from settings.plan.queues import offering_queue, sections_of
-from settings.plan.slices import certain_shape
 from settings.plan.system_nodes import Room
 from settings.plan.system_quota import cpu_quota
 from settings.schema.ray import RayJobSection
@@ -167,4 +166,4 @@ def _sections(job: AnyJob, queue: JobQueue, settings: Settings) -> list[SliceSec
         return []
     if job.flavors is not None:
         return named
-    return [section for section in offered if certain_shape(section) == certain_shape(named[0])]
+    return [section for section in offered if section.shape == named[0].shape]

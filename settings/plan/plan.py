@@ -9,18 +9,19 @@ from typing import TypeVar
 
 from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CAPACITIES, Capacity
+from settings.catalogue.labels import LABEL_PREFIX
 from settings.plan.host_requests import HostShare, host_share
 from settings.plan.job_flavors import Labels
 from settings.plan.job_queues import certain_place
 from settings.plan.queues import FlavorPlan, QueuePlan, node_labels, queue_plans
 from settings.plan.ray_jobs import RayJobPlan, priority_of, ray_job_plans
-from settings.plan.slices import certain_shape, count_of, is_autopilot, max_run_seconds, request_seconds, system_zones
+from settings.plan.slices import count_of, is_autopilot, max_run_seconds, request_seconds, system_zones
 from settings.plan.teams import TeamPlan, team_plans
 from settings.plan.training import CheckpointsPlan, TrainingPlan, checkpoints_plan, training_plan
 from settings.schema.stack import Settings, SliceSection, WorkloadSection
 from settings.schema.teams import PrioritySection
 from settings.validation.parse import parse
-from settings.validation.problem import refuse_if_any
+from settings.validation.problem import ConfigurationError
 from settings.validation.rules import all_problems
 
 __all__ = ["FlavorPlan", "JobPlan", "Plan", "PoolPlan", "QueuePlan", "RayJobPlan", "TeamPlan", "make_plan", "plan_from"]
@@ -108,11 +109,13 @@ class Plan:
 
 
 def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
-    """The plan of a stack's configuration, or one ConfigurationError with every fault. `folder` is what chart folders are
-    relative to; None leaves them unchecked, while they are still to be made."""
+    """The plan of a stack's configuration, or one ConfigurationError with every problem. Chart folders are relative to
+    `folder`; None leaves them unchecked, for when they are created later."""
     parsed = parse(config)
-    refuse_if_any(all_problems(parsed, folder))
-    return make_plan(parsed.settings)
+    problems = all_problems(parsed, folder)
+    if problems or not isinstance(parsed, Settings):
+        raise ConfigurationError(problems)
+    return make_plan(parsed)
 
 
 def make_plan(settings: Settings) -> Plan:
@@ -120,7 +123,7 @@ def make_plan(settings: Settings) -> Plan:
     return Plan(
         settings=settings,
         pools=tuple(_pool(name, section, settings) for section in settings.slices for name in section.pools),
-        chips=sum(certain_shape(section).chips * count_of(section) for section in settings.slices),
+        chips=sum(section.shape.chips * count_of(section) for section in settings.slices),
         queues=queue_plans(settings),
         teams=team_plans(settings),
         jobs=_jobs(settings),
@@ -131,7 +134,7 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def _pool(name: str, section: SliceSection, settings: Settings) -> PoolPlan:
-    shape, capacity = certain_shape(section), CAPACITIES[section.capacity]
+    shape, capacity = section.shape, CAPACITIES[section.capacity]
     return PoolPlan(
         name=name,
         shape=shape,
@@ -140,7 +143,7 @@ def _pool(name: str, section: SliceSection, settings: Settings) -> PoolPlan:
         reservation=section.reservation,
         bounds=_bounds(section, shape, capacity),
         max_run_seconds=max_run_seconds(section),
-        labels=tuple(pair for pair in node_labels(section, settings).items() if pair[0].startswith("tpu-platform/")),
+        labels=tuple(pair for pair in node_labels(section, settings).items() if pair[0].startswith(LABEL_PREFIX)),
     )
 
 
@@ -161,7 +164,7 @@ def _job(job: WorkloadSection, settings: Settings) -> JobPlan:
     job that lists several for what tells these from others."""
     placed = certain_place(job, settings)
     queue, sections = placed.queue, placed.sections
-    shape = certain_shape(sections[0])
+    shape = sections[0].shape
     listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return JobPlan(
         name=job.name,
@@ -176,7 +179,7 @@ def _job(job: WorkloadSection, settings: Settings) -> JobPlan:
         training=training_plan(job, checkpoints_plan(settings)),
         sleep_seconds=job.sleep_seconds,
         request_seconds=request_seconds(sections),
-        share=host_share((certain_shape(section).machine for section in sections), settings),
+        share=host_share((section.shape.machine for section in sections), settings),
         priority=priority_of(job, settings),
     )
 

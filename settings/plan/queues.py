@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.catalogue.accelerators import NODEPOOL_LABEL, TPU_RESOURCE, SliceShape
+from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CAPACITIES
+from settings.catalogue.labels import DEFAULT_POOL, FLAVOR_LABEL, NODEPOOL_LABEL, TPU_RESOURCE
 from settings.plan.autopilot_labels import autopilot_labels
 from settings.plan.borrowing import TEAMS, UNLIMITED, nominal_quota
-from settings.plan.slices import certain_shape, is_autopilot, shape_of
+from settings.plan.slices import is_autopilot
 from settings.plan.system_quota import cpu_flavor_name, cpu_quota
 from settings.schema.stack import QueueSection, RetrySection, Settings, SliceSection
 from settings.schema.teams import LimitSection, PreemptionSection, RoomSection, TeamSection
 
-DEFAULT_POOL = "default-pool"
-FLAVOR_LABEL = "tpu-platform/flavor"
-"""On the nodes of a flavor with several pools whose shape another flavor has too, so that no label of GKE's identifies them."""
 COVERED = (TPU_RESOURCE, "cpu", "memory")
 """What the queues have quota for. A job whose pods request anything that its queue does not cover stays pending."""
 
@@ -129,10 +127,10 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
     Always those of the shape: Kueue looks at what a job selects as far as any flavor of the queue has such a label, and passes
     over the flavors that lack it (`flavorSelector` in its `flavorassigner.go`).
     """
-    shape = certain_shape(section)
+    shape = section.shape
     if is_autopilot(settings):
         return {**shape.node_labels, **autopilot_labels(section)}
-    alike = [other for other in settings.slices if shape_of(other) == shape]
+    alike = [other for other in settings.slices if other.shape == shape]
     if len(alike) == 1:
         return shape.node_labels
     if len(section.pools) == 1:
@@ -141,7 +139,7 @@ def node_labels(section: SliceSection, settings: Settings) -> dict[str, str]:
 
 
 def _flavor(section: SliceSection, settings: Settings, chips: int, limit: LimitSection) -> FlavorPlan:
-    shape, check = certain_shape(section), None
+    shape, check = section.shape, None
     if CAPACITIES[section.capacity].queued:
         retry = section.retry if section.retry is not None else RetrySection()
         check = CheckPlan(f"{section.flavor}-prov", f"{section.flavor}-config", shape.topology, retry)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from settings.catalogue.accelerators import SliceShape
+from settings.catalogue.labels import DEFAULT_POOL
 from settings.plan.host_requests import DISK_MIB
 from settings.plan.job_flavors import Labels
 from settings.plan.job_queues import certain_place
-from settings.plan.queues import DEFAULT_POOL, node_labels
-from settings.plan.slices import certain_shape, is_autopilot, request_seconds
+from settings.plan.queues import node_labels
+from settings.plan.slices import is_autopilot, request_seconds
 from settings.plan.system_nodes import Room
 from settings.plan.training import TrainingPlan, checkpoints_plan, training_plan
 from settings.schema.field_types import mebibytes
@@ -67,7 +68,7 @@ def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
 def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
     placed = certain_place(job, settings)
     queue, sections = placed.queue, placed.sections
-    shape = certain_shape(sections[0])
+    shape = sections[0].shape
     listed = tuple(tuple(node_labels(section, settings).items()) for section in sections)
     return RayJobPlan(
         name=job.name,

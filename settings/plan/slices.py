@@ -1,48 +1,18 @@
-"""From a section of the stack file to a row of the catalogue and a shape, where they exist."""
+"""How many slices and chips an entry of the stack file stands for, and for how long."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from settings.catalogue.accelerators import MACHINE_TYPES, MachineType, SliceShape
 from settings.catalogue.capacity import CAPACITIES, LONGEST_RUN_S
 from settings.schema.field_types import seconds
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.problem import Unsound
-
-
-def machine_of(section: SliceSection) -> MachineType | None:
-    return MACHINE_TYPES.get(section.machine_type)
-
-
-def shape_of(section: SliceSection) -> SliceShape | None:
-    """The shape a section describes, or None when machine type and topology do not fit (a rule says so)."""
-    machine = machine_of(section)
-    if machine is None or section.topology not in machine.topologies():
-        return None
-    return SliceShape(machine, section.topology)
-
-
-def certain_shape(section: SliceSection) -> SliceShape:
-    """The shape of a section that has passed the rules."""
-    shape = shape_of(section)
-    if shape is None:
-        raise AssertionError(f"{section.machine_type} {section.topology} passed the rules but has no shape")
-    return shape
 
 
 def system_zones(settings: Settings) -> tuple[str, ...]:
     """Where the nodes for system pods stand: where the stack says, or beside the slices."""
     stated = settings.cluster.default_pool.zones
     return tuple(stated) if stated else tuple(dict.fromkeys(section.zone for section in settings.slices))
-
-
-def sound_shape(section: SliceSection) -> SliceShape:
-    """The shape of a section while the rules are asked: raises Unsound for one that has a fault of its own."""
-    shape = shape_of(section)
-    if shape is None:
-        raise Unsound("topology")
-    return shape
 
 
 def is_autopilot(settings: Settings) -> bool:
@@ -56,7 +26,7 @@ def count_of(section: SliceSection) -> int:
 
 def chips_of(section: SliceSection) -> int:
     """Chips that jobs may use at a time. A quota with a problem of its own limits nothing."""
-    shape = certain_shape(section)
+    shape = section.shape
     chips = shape.chips * count_of(section)
     quota = section.quota if section.quota is not None else chips
     return quota if shape.chips <= quota <= chips and quota % shape.chips == 0 else chips
@@ -65,11 +35,11 @@ def chips_of(section: SliceSection) -> int:
 def slices_of(section: SliceSection) -> int:
     """The most slices that one job can have there: a multi-host pool is one slice, and GKE serves a ProvisioningRequest
     from one pool."""
-    return 1 if is_queued(section) else chips_of(section) // certain_shape(section).chips
+    return 1 if is_queued(section) else chips_of(section) // section.shape.chips
 
 
 def max_run_seconds(section: SliceSection) -> int | None:
-    """After how long Google takes a node back, None for never."""
+    """The seconds after which Google takes a node back; None: never."""
     if section.max_run_duration is not None:
         return seconds(section.max_run_duration)
     return LONGEST_RUN_S if CAPACITIES[section.capacity].lent else None
@@ -83,5 +53,5 @@ def request_seconds(sections: Iterable[SliceSection]) -> int | None:
 
 
 def is_queued(section: SliceSection) -> bool:
-    """Whether its nodes come by ProvisioningRequests."""
-    return section.capacity in CAPACITIES and CAPACITIES[section.capacity].queued
+    """Whether its nodes are requested by ProvisioningRequests."""
+    return CAPACITIES[section.capacity].queued

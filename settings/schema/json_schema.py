@@ -15,9 +15,9 @@ from pydantic_core import core_schema
 from settings.catalogue.accelerators import MACHINE_TYPES, MachineType
 from settings.catalogue.availability import OFFERS
 from settings.catalogue.capacity import CAPACITIES
+from settings.catalogue.labels import NAMESPACE
 from settings.schema.field_types import Rule
 from settings.schema.stack import PricesSection, Settings, SliceSection
-from settings.validation.problem import NAMESPACE
 
 PATH = "schema/stack.schema.json"
 HEAD = f"# yaml-language-server: $schema={PATH}\n"

@@ -1,4 +1,4 @@
-"""What a stack file says of the network. What must hold between these values is in `network_rules.py`."""
+"""The network section of a stack file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from settings.schema.field_types import Cidr
 from settings.schema.section import Section
 
 
-class GivenNetwork(Section):
-    """A network that somebody else owns, by names as Google's API takes them."""
+class ExistingNetwork(Section):
+    """A network that already exists, by names as Google's API takes them."""
 
     network: str = Field(min_length=1)
     subnetwork: str = Field(min_length=1)
     pods_range: str = Field(min_length=1)
     services_range: str = Field(min_length=1)
     firewall: bool = True
-    """False when the owner opens the webhook ports (README says which) and our user may not."""
+    """False if the network's owner opens the webhook ports (README lists them) and this stack may not."""
 
 
 class NetworkSection(Section):
@@ -24,4 +24,4 @@ class NetworkSection(Section):
     pods_cidr: Cidr = "10.64.0.0/16"
     services_cidr: Cidr = "10.32.0.0/20"
     control_plane_cidr: Cidr = "172.16.0.0/28"
-    given: GivenNetwork | None = None
+    existing: ExistingNetwork | None = None

@@ -1,13 +1,9 @@
-"""What all sections of a stack file have in common."""
+"""The base class of all sections of a stack file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
-
-from settings.validation.problem import Unsound
 
 
 class Section(BaseModel):
@@ -22,11 +18,3 @@ class Section(BaseModel):
         arbitrary_types_allowed=True,
         use_attribute_docstrings=True,
     )
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """A key of a draft that is missing or broken (`parse.py`) has no value."""
-            if name in type(self).model_fields:
-                raise Unsound(name)
-            return super().__getattr__(name)

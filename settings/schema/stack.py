@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from settings.catalogue import versions
+from settings.catalogue.accelerators import MACHINE_TYPES, MachineType, SliceShape
 from settings.catalogue.capacity import CapacityKind
 from settings.schema.field_types import (
     Cidr,
@@ -112,6 +113,16 @@ class SliceSection(Section):
     """After this time Google takes a node back. Flex-start and queued capacity: at most, and if not stated, 7 days."""
     retry: RetrySection | None = None
     """For `capacity: queued`."""
+
+    @property
+    def machine(self) -> MachineType:
+        """The row of the catalogue; validation has found it before anything reads this."""
+        return MACHINE_TYPES[self.machine_type]
+
+    @property
+    def shape(self) -> SliceShape:
+        """The shape of one slice; validation has found that the machine type makes the topology."""
+        return SliceShape(self.machine, self.topology)
 
 
 class CpuFlavorSection(RoomSection):

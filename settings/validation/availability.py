@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from settings.catalogue.availability import OFFERS, kinds_of, nearest_kind
 from settings.catalogue.capacity import CAPACITIES
-from settings.plan.slices import is_autopilot, sound_shape
+from settings.plan.slices import is_autopilot
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.lists import distinct
-from settings.validation.problem import Problem, did_you_mean, rule
+from settings.validation.problem import Problem, did_you_mean
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
-    for index, section in distinct(settings.slices):
+    for index, section in enumerate(settings.slices):
         yield from _offered(f"slices[{index}].capacity", section, settings)
     for generation in settings.tpu_capacity:
         if generation not in OFFERS:
@@ -24,9 +22,8 @@ def check(settings: Settings) -> Iterator[Problem]:
             )
 
 
-@rule
 def _offered(path: str, section: SliceSection, settings: Settings) -> Iterator[Problem]:
-    kind, generation = section.capacity, sound_shape(section).machine.generation
+    kind, generation = section.capacity, section.shape.machine.generation
     there = kinds_of(generation, settings.tpu_capacity)
     if kind in there or (CAPACITIES[kind].queued and is_autopilot(settings)):  # queued is no kind of Autopilot's at all
         return

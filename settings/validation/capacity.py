@@ -14,16 +14,13 @@ from settings.catalogue.capacity import (
     SHORTEST_REQUEST_S,
     WHY_NO_RESERVATION,
 )
-from settings.plan.slices import sound_shape
 from settings.schema.field_types import seconds
 from settings.schema.stack import AutoscalingSection, Settings, SliceSection
-from settings.validation.lists import distinct, places
-from settings.validation.problem import MISSING, Described, Problem, rule
+from settings.validation.problem import MISSING, Described, Problem
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
-    for index, section in distinct(settings.slices):
+    for index, section in enumerate(settings.slices):
         path = f"slices[{index}]"
         yield from _reservation(path, section)
         yield from _size(path, section)
@@ -34,12 +31,11 @@ def check(settings: Settings) -> Iterator[Problem]:
 
 def floors(settings: Settings) -> Iterator[tuple[str, str]]:
     """(version, what for): the GKE versions that kinds of capacity need."""
-    for path, capacity in places("slices[{}]", enumerate(settings.slices), "capacity"):
-        if CAPACITIES[capacity].queued:
-            yield QUEUED_FLOOR, f"queued provisioning for TPUs needs ({path}.capacity)"
+    for index, section in enumerate(settings.slices):
+        if CAPACITIES[section.capacity].queued:
+            yield QUEUED_FLOOR, f"queued TPU provisioning (slices[{index}].capacity)"
 
 
-@rule
 def _reservation(path: str, section: SliceSection) -> Iterator[Problem]:
     given, reserved = section.reservation, CAPACITIES[section.capacity].reserved
     if reserved and not given:
@@ -58,11 +54,10 @@ def _reservation(path: str, section: SliceSection) -> Iterator[Problem]:
         )
 
 
-@rule
 def _size(path: str, section: SliceSection) -> Iterator[Problem]:
     if section.nodes is None:
         return
-    hosts, kind, nodes = sound_shape(section).hosts, CAPACITIES[section.capacity], section.nodes
+    hosts, kind, nodes = section.shape.hosts, CAPACITIES[section.capacity], section.nodes
     if kind.empty:
         expected = f"no fixed size: {kind.kind} pools start at 0 and grow to {hosts} nodes when Google has them"
         yield Problem(f"{path}.nodes", nodes, expected, "remove the key")
@@ -78,33 +73,29 @@ def _hosts_of(section: SliceSection) -> str:
     return f"a slice {section.topology} of {section.machine_type} has that many hosts"
 
 
-@rule
 def _bounds(path: str, section: SliceSection) -> Iterator[Problem]:
     if section.autoscaling is not None:
         yield from _most(path, section, section.autoscaling)
         yield from _fewest(path, section, section.autoscaling)
 
 
-@rule
 def _most(path: str, section: SliceSection, bounds: AutoscalingSection) -> Iterator[Problem]:
-    hosts = sound_shape(section).hosts
+    hosts = section.shape.hosts
     if bounds.max is not None and bounds.max != hosts:
         expected = f"{hosts}: {_hosts_of(section)}, and one pool is one slice"
         yield Problem(f"{path}.autoscaling.max", bounds.max, expected, f"write {hosts}, or leave the key out")
 
 
-@rule
 def _fewest(path: str, section: SliceSection, bounds: AutoscalingSection) -> Iterator[Problem]:
     kind, fewest = CAPACITIES[section.capacity], bounds.min
     if fewest != 0 and kind.empty:
         expected = f"0: {kind.kind} pools start empty, and their nodes go back when the work is done"
         yield Problem(f"{path}.autoscaling.min", fewest, expected, "write 0, or leave the key out")
-    elif fewest not in (0, sound_shape(section).hosts):
-        expected = f"0 or {sound_shape(section).hosts}: a slice is whole or not there"
+    elif fewest not in (0, section.shape.hosts):
+        expected = f"0 or {section.shape.hosts}: a slice is whole or not there"
         yield Problem(f"{path}.autoscaling.min", fewest, expected, "write 0, or leave the key out")
 
 
-@rule
 def _duration(path: str, section: SliceSection) -> Iterator[Problem]:
     kind, given, key = CAPACITIES[section.capacity], section.max_run_duration, f"{path}.maxRunDuration"
     if given is None:
@@ -123,7 +114,6 @@ def _duration(path: str, section: SliceSection) -> Iterator[Problem]:
         yield Problem(key, given, expected, f"write {SHORTEST_NODE_S}s or more")
 
 
-@rule
 def _retry(path: str, section: SliceSection) -> Iterator[Problem]:
     if section.retry is None:
         return

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from settings.plan.borrowing import TEAMS, nominal_quota, shares_fairly
 from settings.plan.job_queues import job_queues
 from settings.plan.queues import sections_of
-from settings.plan.slices import certain_shape
 from settings.schema.stack import QueueSection, Settings, SliceSection
 from settings.schema.teams import LimitSection, PreemptionSection, TeamSection
 from settings.validation.problem import MISSING, Described, Problem
@@ -64,7 +63,7 @@ def _parts(path: str, team: TeamSection, settings: Settings) -> Iterator[Problem
 
 def _whole_slices(path: str, limit: LimitSection, keys: tuple[str, ...], section: SliceSection) -> Iterator[Problem]:
     """Jobs run on whole slices, so the chips of part of a slice are of no use."""
-    chips = certain_shape(section).chips
+    chips = section.shape.chips
     for key in keys:
         value = getattr(limit, key)
         if value is not None and value % chips != 0:
@@ -75,7 +74,7 @@ def _whole_slices(path: str, limit: LimitSection, keys: tuple[str, ...], section
 
 def _lent(path: str, limit: LimitSection, own: int, section: SliceSection) -> Iterator[Problem]:
     """Kueue refuses a lending limit above the quota. Chips of part of a slice are another problem."""
-    chips = certain_shape(section).chips
+    chips = section.shape.chips
     if limit.lend is not None and limit.lend > own and own % chips == 0 and limit.lend % chips == 0:
         yield Problem(f"{path}.lend", limit.lend, f"at most {own}, its own chips", f"write {own}, or remove the key")
 

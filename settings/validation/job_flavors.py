@@ -17,7 +17,6 @@ from settings.plan.job_queues import (
     queue_of,
 )
 from settings.plan.queues import node_labels
-from settings.plan.slices import certain_shape
 from settings.schema.stack import Settings, SliceSection, WorkloadSection
 from settings.validation.problem import MISSING, Problem, duplicates
 
@@ -103,7 +102,7 @@ def _alike(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
 
 
 def _like(placed: PlacedJob, first: SliceSection, index: int, other: SliceSection) -> Iterator[Problem]:
-    shape, theirs = certain_shape(first), certain_shape(other)
+    shape, theirs = first.shape, other.shape
     if _pods(shape) != _pods(theirs):
         expected = f"flavors whose slices are alike: {_shown(first, shape)}; {_shown(other, theirs)}"
     elif shape.machine.devices_per_chip != theirs.machine.devices_per_chip:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from settings.catalogue.labels import REPLICATED_JOB
 from settings.plan.borrowing import TEAMS
 from settings.plan.job_queues import PlacedJob, first_flavor, job_entries, placed_jobs
 from settings.plan.queues import offering_queue
-from settings.plan.slices import certain_shape, count_of, is_queued, slices_of
+from settings.plan.slices import count_of, is_queued, slices_of
 from settings.schema.ray import RayJobSection
 from settings.schema.stack import Settings, SliceSection, WorkloadSection
 from settings.validation.problem import MISSING, Problem, duplicates
 
-REPLICATED_JOB = "slice"
 _NAME_LIMIT = 63
 """A pod's host name is one DNS label."""
 _POD_SUFFIX = 6
@@ -59,7 +59,7 @@ def _slices(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
 def _slices_of_any(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
     """A job has all its slices from one flavor, whichever of them it gets."""
     path, job = placed.path, placed.job
-    if len({certain_shape(section) for section in placed.sections}) > 1 and isinstance(job, RayJobSection):
+    if len({section.shape for section in placed.sections}) > 1 and isinstance(job, RayJobSection):
         return
     most = {section.flavor: _most(placed, section, settings) for section in placed.sections}
     best = max(most.values())
@@ -91,7 +91,7 @@ def _alone(sections: tuple[SliceSection, ...]) -> tuple[str, str] | None:
 def _most(placed: PlacedJob, section: SliceSection, settings: Settings) -> int:
     """The most slices of a flavor that a job can have."""
     chips = placed.queue.reachable_chips(section, settings)
-    return min(slices_of(section), chips // certain_shape(section).chips)
+    return min(slices_of(section), chips // section.shape.chips)
 
 
 def _slices_of_one(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
@@ -126,7 +126,7 @@ def _named(placed: PlacedJob, settings: Settings) -> tuple[int, SliceSection]:
 
 def _within_queue(placed: PlacedJob, section: SliceSection, settings: Settings) -> Iterator[Problem]:
     """Where teams have parts of a flavor, a job gets at most what its own queue can have."""
-    job, chips = placed.job, certain_shape(section).chips
+    job, chips = placed.job, section.shape.chips
     most = placed.queue.reachable_chips(section, settings)
     if not settings.teams or job.slices * chips <= most:
         return
@@ -157,7 +157,7 @@ def _not_queued(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
     slices = job.slices
     if isinstance(job, RayJobSection) and job.elastic and job.max_slices is not None:
         slices = max(slices, job.max_slices)
-    shapes = {certain_shape(section) for section in placed.sections}
+    shapes = {section.shape for section in placed.sections}
     if slices == 1 or len(shapes) > 1:
         return
     (shape,) = shapes
@@ -174,7 +174,7 @@ def _not_queued(placed: PlacedJob, settings: Settings) -> Iterator[Problem]:
 
 def _only_alone(section: SliceSection) -> str | None:
     """Why slices like these cannot train together, or None if they can (Google's page "Deploy TPU Multislices in GKE")."""
-    shape = certain_shape(section)
+    shape = section.shape
     if not shape.machine.multislice:
         return f"{shape.machine.generation} has no multislice"
     if shape.hosts == 1:
@@ -187,7 +187,7 @@ def _name(path: str, job: WorkloadSection, settings: Settings) -> Iterator[Probl
     if flavor is None:
         return
     section = next(section for section in settings.slices if section.flavor == flavor)
-    longest = f"{job.name}-{REPLICATED_JOB}-{job.slices - 1}-{certain_shape(section).hosts - 1}"
+    longest = f"{job.name}-{REPLICATED_JOB}-{job.slices - 1}-{section.shape.hosts - 1}"
     room = _NAME_LIMIT - _POD_SUFFIX - (len(longest) - len(job.name))
     if len(job.name) > room:
         expected = f"at most {room} characters: its pods are called {longest}-xxxxx, and a host name has {_NAME_LIMIT}"

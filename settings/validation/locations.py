@@ -1,21 +1,19 @@
-"""Places: the cluster, its slices and the nodes for system pods are in one region, and slices where their TPUs are."""
+"""Locations: the cluster, its slices and the nodes for system pods are in one region, and slices in zones that have their TPUs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from settings.catalogue.accelerators import ZONES, offered_in
-from settings.plan.slices import machine_of
 from settings.schema.field_types import is_zone, region_of
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.problem import Problem, Unsound, duplicates, nearest, rule
+from settings.validation.problem import Problem, duplicates, nearest
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
     elsewhere = list(_location(settings))
     yield from elsewhere
-    location = None if elsewhere else _stated(settings)
+    location = None if elsewhere else settings.location
     for index, section in enumerate(settings.slices):
         yield from _zone(f"slices[{index}].zone", section, location, settings)
     yield from _default_zones(location, settings)
@@ -26,18 +24,10 @@ def zones_of(settings: Settings) -> dict[str, tuple[str, ...]]:
     return {**ZONES, **{family: tuple(zones) for family, zones in settings.tpu_zones.items()}}
 
 
-def _stated(settings: Settings) -> str | None:
-    try:
-        return settings.location
-    except Unsound:
-        return None
-
-
 def _inside(zone: str, location: str) -> bool:
     return zone == location or (not is_zone(location) and region_of(zone) == location)
 
 
-@rule
 def _location(settings: Settings) -> Iterator[Problem]:
     """Where several slices agree with each other on a region and not with the location, the location is the mistake."""
     location, zones = settings.location, list(dict.fromkeys(section.zone for section in settings.slices))
@@ -45,41 +35,30 @@ def _location(settings: Settings) -> Iterator[Problem]:
     regions = {region_of(zone) for zone in zones}
     if len(outside) < 2 or len(regions) > 1 or not all(_offered(section, settings) for section in settings.slices):
         return
-    expected = f"a place that has the zones of the slices: {', '.join(zones)}"
+    expected = f"a location that contains the slices' zones: {', '.join(zones)}"
     yield Problem("location", location, expected, f"write {regions.pop()}")
 
 
-def _family(section: SliceSection) -> str | None:
-    """None while the machine type is not known: then any zone may have it."""
-    try:
-        machine = machine_of(section)
-    except Unsound:
-        return None
-    return machine.family if machine is not None else None
-
-
 def _offered(section: SliceSection, settings: Settings) -> bool:
-    family = _family(section)
-    return family is None or offered_in(family, section.zone, zones_of(settings))
+    return offered_in(section.machine.family, section.zone, zones_of(settings))
 
 
-@rule
 def _zone(path: str, section: SliceSection, location: str | None, settings: Settings) -> Iterator[Problem]:
     inside, offered = location is None or _inside(section.zone, location), _offered(section, settings)
     if inside and offered:
         return
-    family = _family(section)
-    known = zones_of(settings).get(family, ()) if family is not None else ()
+    family = section.machine.family
+    known = zones_of(settings).get(family, ())
     expected = []
     if not inside and location is not None:
         place = "the zone of the zonal cluster," if is_zone(location) else "a zone of the cluster's region"
         expected.append(f"{place} {location}")
     if not offered:
         has = f"a zone that has {family}: {', '.join(known)}"
-        expected.append(has if known else f"a zone that tpuZones.{family} states: none is published")
+        expected.append(has if known else f"a zone listed in tpuZones.{family}, because no zone is published for it")
     fix = _zone_remedy(section.zone, location, known, offered)
     if inside or not fix:
-        also = f"if Google has added {section.zone}, state it in tpuZones.{family}"
+        also = f"if Google has added {section.zone}, add it to tpuZones.{family}"
         fix = f"{fix}; {also}" if fix else also
     yield Problem(path, section.zone, ", and ".join(expected), fix)
 
@@ -101,7 +80,6 @@ def _zone_remedy(zone: str, location: str | None, known: Sequence[str], offered:
     return f"write {', or '.join(options)}" if options else ""
 
 
-@rule
 def _default_zones(location: str | None, settings: Settings) -> Iterator[Problem]:
     zones = settings.cluster.default_pool.zones
     named = [(f"cluster.defaultPool.zones[{index}]", zone) for index, zone in enumerate(zones)]

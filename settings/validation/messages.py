@@ -11,10 +11,11 @@ from pydantic import AfterValidator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from settings.catalogue.labels import NAMESPACE
 from settings.schema.field_types import Rule, in_yaml
 from settings.schema.section import Section
 from settings.schema.stack import Settings
-from settings.validation.problem import MISSING, NAMESPACE, Problem, nearest
+from settings.validation.problem import MISSING, Problem, nearest
 
 Location = tuple[int | str, ...]
 """Where a value is: ('slices', 0, 'topology')."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from itertools import islice
 
-from settings.plan.slices import count_of, sound_shape, system_zones
+from settings.plan.slices import count_of, system_zones
 from settings.schema.field_types import region_of
 from settings.schema.network import NetworkSection
 from settings.schema.stack import Settings
-from settings.validation.problem import Described, Problem, Unsound, rule
+from settings.validation.problem import Described, Problem, not_with_existing_cluster
 
 _PRIVATE = tuple(
     IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "240.0.0.0/4")
@@ -33,22 +33,21 @@ _PROJECT = re.compile(r"(?:^|/)projects/([^/]+)/")
 _REGION = re.compile(r"(?:^|/)regions/([^/]+)/")
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
     network = settings.network
     if settings.cluster.existing:
         yield from _clusters(network)
         return
-    yield from _given(network)
-    yield from _given_ranges(network)
-    yield from _given_network(settings)
-    yield from _given_subnetwork(settings)
+    yield from _existing(network)
+    yield from _existing_ranges(network)
+    yield from _existing_network(settings)
+    yield from _existing_subnetwork(settings)
     yield from _control_plane(network)
     needs = {name: _longest(name, settings) for name in _used(network)}
     public = [problem for name in needs for problem in _private(name, needs[name], network)]
     yield from public
     broken = {problem.path for problem in public}
-    ranges = {name: found for name in _used(network) if _key(name) not in broken for found in _range(name, network)}
+    ranges = {name: _range(name, network) for name in _used(network) if _key(name) not in broken}
     yield from _overlaps(ranges, needs, network)
     for name in ranges:
         yield from _size(name, ranges, needs[name])
@@ -59,15 +58,14 @@ def _key(name: str) -> str:
 
 
 def _used(network: NetworkSection) -> tuple[str, ...]:
-    """In a given network only the control plane's range is ours to choose."""
-    return _ALL if "given" in vars(network) and network.given is None else ("control_plane_cidr",)
+    """In an existing network the stack chooses only the control plane's range."""
+    return _ALL if network.existing is None else ("control_plane_cidr",)
 
 
-def _range(name: str, network: NetworkSection) -> Iterator[IPv4Network]:
-    """The range of a key, none for one that is broken. A control plane's in the size that it must have."""
-    if name in vars(network):
-        found = IPv4Network(getattr(network, name))
-        yield _control_plane_range(found) if name == "control_plane_cidr" else found
+def _range(name: str, network: NetworkSection) -> IPv4Network:
+    """The range of a key. The control plane's is taken as a /28, the size that it must have."""
+    found = IPv4Network(getattr(network, name))
+    return _control_plane_range(found) if name == "control_plane_cidr" else found
 
 
 def _control_plane_range(stated: IPv4Network) -> IPv4Network:
@@ -75,65 +73,62 @@ def _control_plane_range(stated: IPv4Network) -> IPv4Network:
 
 
 def _clusters(network: NetworkSection) -> Iterator[Problem]:
-    """An existing cluster has its network, and with it all ranges."""
+    """An existing cluster already has its network and all ranges."""
     for name in sorted(network.model_fields_set, key=list(NetworkSection.model_fields).index):
-        if name in vars(network):
-            expected = "nothing: the network is that of the existing cluster (cluster.existing)"
-            value = getattr(network, name)
-            got = Described("a network") if name == "given" else value
-            yield Problem(_key(name), got, expected, "remove the key, or remove cluster.existing")
+        value = Described("a network") if name == "existing" else getattr(network, name)
+        yield not_with_existing_cluster(_key(name), value)
 
 
-@rule
-def _given(network: NetworkSection) -> Iterator[Problem]:
-    if network.given is None:
+def _existing(network: NetworkSection) -> Iterator[Problem]:
+    if network.existing is None:
         return
     for name in _OWN:
         if name in network.model_fields_set:
-            own, given = network.given, f"{network.given.pods_range} and {network.given.services_range}"
-            expected = f"nothing: network.given has its own ranges (subnetwork {own.subnetwork} with {given})"
-            yield Problem(_key(name), getattr(network, name), expected, "remove the key, or remove network.given")
+            own, ranges = network.existing, f"{network.existing.pods_range} and {network.existing.services_range}"
+            expected = (
+                f"not set, because network.existing has its own ranges (subnetwork {own.subnetwork} with {ranges})"
+            )
+            yield Problem(_key(name), getattr(network, name), expected, "remove the key, or remove network.existing")
 
 
-@rule
-def _given_ranges(network: NetworkSection) -> Iterator[Problem]:
-    """A secondary range of a subnetwork is known by its name."""
-    given = network.given
-    if given is not None and given.services_range == given.pods_range:
-        expected = f"another secondary range than that of the pods: network.given.podsRange is {given.pods_range} too"
-        yield Problem(
-            "network.given.servicesRange", given.services_range, expected, "write the name of the range for services"
-        )
-
-
-@rule
-def _given_network(settings: Settings) -> Iterator[Problem]:
-    """A firewall rule is in the project of its network (Compute Engine, `firewalls.insert`), and ours would be in the cluster's."""
-    given = settings.network.given
-    host = _PROJECT.search(given.network) if given is not None else None
-    if given is not None and host is not None and host.group(1) != settings.project and given.firewall:
+def _existing_ranges(network: NetworkSection) -> Iterator[Problem]:
+    """Secondary ranges are identified by name within their subnetwork."""
+    existing = network.existing
+    if existing is not None and existing.services_range == existing.pods_range:
         expected = (
-            f"false: the network is in {host.group(1)} and a firewall rule of ours would be in {settings.project}"
+            f"a different secondary range than the pods': network.existing.podsRange is also {existing.pods_range}"
         )
-        fix = "add `firewall: false`, and have its owner let the control plane reach the webhooks' ports (README)"
-        yield Problem("network.given.firewall", given.firewall, expected, fix)
+        yield Problem(
+            "network.existing.servicesRange",
+            existing.services_range,
+            expected,
+            "write the name of the range for services",
+        )
 
 
-@rule
-def _given_subnetwork(settings: Settings) -> Iterator[Problem]:
-    given, region = settings.network.given, region_of(settings.location)
-    stated = _REGION.search(given.subnetwork) if given is not None else None
-    if given is not None and stated is not None and stated.group(1) != region:
+def _existing_network(settings: Settings) -> Iterator[Problem]:
+    """A firewall rule is in the project of its network (Compute Engine, `firewalls.insert`), and ours would be in the cluster's."""
+    existing = settings.network.existing
+    host = _PROJECT.search(existing.network) if existing is not None else None
+    if existing is not None and host is not None and host.group(1) != settings.project and existing.firewall:
+        expected = f"false: the network is in {host.group(1)}, but the stack's firewall rule would be created in {settings.project}"
+        fix = "add `firewall: false`, and ask the network's owner to let the control plane reach the webhook ports (README)"
+        yield Problem("network.existing.firewall", existing.firewall, expected, fix)
+
+
+def _existing_subnetwork(settings: Settings) -> Iterator[Problem]:
+    existing, region = settings.network.existing, region_of(settings.location)
+    stated = _REGION.search(existing.subnetwork) if existing is not None else None
+    if existing is not None and stated is not None and stated.group(1) != region:
         expected = f"a subnetwork in {region}, where the cluster is"
         yield Problem(
-            "network.given.subnetwork",
-            given.subnetwork,
+            "network.existing.subnetwork",
+            existing.subnetwork,
             expected,
             f"write one of {region}, or move the cluster (location)",
         )
 
 
-@rule
 def _control_plane(network: NetworkSection) -> Iterator[Problem]:
     stated = IPv4Network(network.control_plane_cidr)
     if stated.prefixlen != _CONTROL_PLANE_PREFIX and _is_private(_control_plane_range(stated)):
@@ -145,18 +140,17 @@ def _is_private(stated: IPv4Network) -> bool:
     return any(stated.subnet_of(private) for private in _PRIVATE)
 
 
-@rule
 def _private(name: str, need: _Need, network: NetworkSection) -> Iterator[Problem]:
-    for stated in _range(name, network):
-        if not _is_private(stated):
-            others = [found for other in _used(network) if other != name for found in _range(other, network)]
-            expected = f"a private range, in one of {', '.join(str(private) for private in _PRIVATE)}"
-            free = _instead(name, need.prefix, stated.prefixlen, others)
-            yield Problem(_key(name), getattr(network, name), expected, f"write {free}")
+    stated = _range(name, network)
+    if not _is_private(stated):
+        others = [_range(other, network) for other in _used(network) if other != name]
+        expected = f"a private range, in one of {', '.join(str(private) for private in _PRIVATE)}"
+        free = _instead(name, need.prefix, stated.prefixlen, others)
+        yield Problem(_key(name), getattr(network, name), expected, f"write {free}")
 
 
 def _instead(name: str, longest: int, prefix: int, others: Sequence[IPv4Network]) -> IPv4Network | str:
-    """A range that is in nobody's way: the default if it is large enough, or the first private one of the stated size."""
+    """A range that overlaps no other: the default if it is large enough, or the first private one of the stated size."""
     default = IPv4Network(NetworkSection.model_fields[name].default)
     clear = not any(default.overlaps(other) for other in others)
     if clear and default.prefixlen <= longest:
@@ -174,7 +168,7 @@ def _instead(name: str, longest: int, prefix: int, others: Sequence[IPv4Network]
 def _overlaps(
     ranges: Mapping[str, IPv4Network], needs: Mapping[str, _Need], network: NetworkSection
 ) -> Iterator[Problem]:
-    """One fault for each range that is in the way: of those with most overlaps the one that the user wrote, or the later."""
+    """One problem for each range that must move: the one with most overlaps; among equals one that the user wrote, or the later."""
     left = dict(ranges)
     while True:
         clashes = {a: [b for b in left if b != a and left[a].overlaps(left[b])] for a in left}
@@ -201,20 +195,16 @@ def _longest(name: str, settings: Settings) -> _Need:
     if name == "control_plane_cidr":
         return _Need(_CONTROL_PLANE_PREFIX, "the only size GKE takes")
     smallest = _Need(_LONGEST, f"a range of /{_LONGEST} or larger, as a subnetwork has")
-    try:
-        nodes = _nodes(settings)
-    except Unsound:
-        return smallest
+    nodes = _nodes(settings)
     if name == "nodes_cidr":
         prefix = min(_LONGEST, 32 - (nodes + _RESERVED - 1).bit_length())
-        return _Need(prefix, f"room for {nodes} nodes and the {_RESERVED} addresses that Google keeps")
+        return _Need(prefix, f"room for {nodes} nodes and the {_RESERVED} addresses that Google reserves")
     if name == "pods_cidr":
         prefix = max(0, _PODS_PER_NODE_PREFIX - (nodes - 1).bit_length())
         return _Need(prefix, f"room for {nodes} nodes, each of which takes a /{_PODS_PER_NODE_PREFIX}")
     return smallest
 
 
-@rule
 def _size(name: str, ranges: Mapping[str, IPv4Network], need: _Need) -> Iterator[Problem]:
     stated = ranges[name]
     if stated.prefixlen > need.prefix:
@@ -226,6 +216,6 @@ def _size(name: str, ranges: Mapping[str, IPv4Network], need: _Need) -> Iterator
 
 
 def _nodes(settings: Settings) -> int:
-    """How many nodes the plan asks for. Raises Unsound while that is not known."""
+    """How many nodes the plan has when all slices exist."""
     system = settings.cluster.default_pool.nodes * len(system_zones(settings))
-    return system + sum(sound_shape(section).hosts * count_of(section) for section in settings.slices)
+    return system + sum(section.shape.hosts * count_of(section) for section in settings.slices)

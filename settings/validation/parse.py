@@ -1,31 +1,25 @@
-"""From the text of a stack's configuration to typed settings, with every fault found on the way."""
+"""From the text of a stack's configuration to typed settings, or to every reason why it does not fit the schema."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from settings.schema.section import Section
+from settings.catalogue.labels import NAMESPACE
 from settings.schema.stack import Settings
-from settings.validation.messages import Location, is_map, keys_of, problem_of, section_of, text_problem
-from settings.validation.problem import NAMESPACE, Problem
+from settings.validation.messages import Location, keys_of, problem_of, text_problem
+from settings.validation.problem import Problem
 from settings.validation.unknown_keys import foreign_key, unknown_key
 
 _TEXT_KEYS = ("project", "location")
-"""Top-level keys that are text. Pulumi hands over all values as text and everything else as JSON."""
+"""Top-level keys that are text. Pulumi passes every other value as JSON."""
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """What parsing gave: the faults of single values, and the settings. Where there are faults the settings are a draft:
-    to ask one of its broken or missing keys raises Unsound, all others have their values."""
-
-    problems: tuple[Problem, ...]
-    settings: Settings
+Parsed = Settings | tuple[Problem, ...]
+"""Settings that fit the schema, or why the file does not."""
 
 
 def parse(config: Mapping[str, str]) -> Parsed:
@@ -34,16 +28,12 @@ def parse(config: Mapping[str, str]) -> Parsed:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        found, lost = _problems(error, values, broken)
-        problems, broken = [*problems, *found], broken | lost
-    else:
-        if not problems:
-            return Parsed((), settings)
-    return Parsed(tuple(problems), _draft(Settings, values, frozenset(broken)))
+        return (*problems, *_problems(error, values, broken))
+    return tuple(problems) if problems else settings
 
 
 def _decode(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem], set[Location]]:
-    """Values by top-level key, the faults of those that are no values at all, and where they are."""
+    """Values by top-level key, the problems of those that are not JSON, and their locations."""
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     broken: set[Location] = set()
@@ -65,53 +55,10 @@ def _decode(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem], s
     return values, problems, broken
 
 
-def _problems(
-    error: ValidationError, values: Mapping[str, Any], broken: set[Location]
-) -> tuple[list[Problem], set[Location]]:
-    """The faults of pydantic's errors, and where they are. A key that is misspelt is not missing as well."""
+def _problems(error: ValidationError, values: Mapping[str, Any], broken: set[Location]) -> list[Problem]:
+    """The problems of pydantic's errors. A key that is misspelt is not missing as well."""
     details = error.errors(include_url=False)
     unknown = [unknown_key(detail["loc"], values) for detail in details if detail["type"] == "extra_forbidden"]
     meant = {loc for key in unknown for loc in key.meant} | broken
-    named = [detail for detail in details if detail["type"] != "extra_forbidden"]
-    problems = [problem_of(detail) for detail in named if detail["loc"] not in meant]
-    return [*(key.problem for key in unknown), *problems], meant | {detail["loc"] for detail in named}
-
-
-def _draft(section: type[Section], values: Any, broken: frozenset[Location], at: Location = ()) -> Any:
-    """A section without its broken keys. Entries of a list keep their places, so that paths stay right."""
-    stated = values if isinstance(values, Mapping) else {}
-    known: dict[str, Any] = {}
-    lost: list[str] = []
-    for name, field in section.model_fields.items():
-        key = str(field.alias)
-        here, inner = (*at, key), section_of(field.annotation)
-        if here in broken or not isinstance(values, Mapping):
-            lost.append(name)
-        elif key in stated and inner is not None and isinstance(stated[key], list):
-            known[key] = [_draft(inner, entry, broken, (*here, i)) for i, entry in enumerate(stated[key])]
-        elif key in stated and inner is not None and is_map(field.annotation):
-            known[key] = _drafts(inner, stated[key], broken, here)
-        elif key in stated and inner is not None and stated[key] is not None:
-            known[key] = _draft(inner, stated[key], broken, here)
-        elif key in stated and _keeps(stated[key], here, broken):
-            known[key] = stated[key]
-        elif key in stated:
-            lost.append(name)
-    draft = section.model_construct(**known)
-    for name in lost:
-        draft.__dict__.pop(name, None)
-    return draft
-
-
-def _drafts(inner: type[Section], values: Any, broken: frozenset[Location], at: Location) -> dict[str, Any]:
-    """The drafts of a map of sections, which is empty where there is none."""
-    entries = values.items() if isinstance(values, Mapping) else ()
-    return {name: _draft(inner, entry, broken, (*at, name)) for name, entry in entries}
-
-
-def _keeps(value: Any, here: Location, broken: frozenset[Location]) -> bool:
-    """Whether a value without sections is good enough for a draft. A list is, as long as all of its entries are text: how many
-    there are is right, and an entry that breaks its own rule has its fault already."""
-    if not any(loc[: len(here)] == here for loc in broken):
-        return True
-    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    named = [detail for detail in details if detail["type"] != "extra_forbidden" and detail["loc"] not in meant]
+    return [*(key.problem for key in unknown), *(problem_of(detail) for detail in named)]

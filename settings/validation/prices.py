@@ -1,4 +1,4 @@
-"""Prices: each for a generation and a kind of capacity that there are, and none below zero."""
+"""Prices: for known generations and kinds of capacity, none below zero."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from settings.catalogue.accelerators import MACHINE_TYPES
 from settings.catalogue.capacity import CAPACITIES
 from settings.schema.stack import Settings
-from settings.validation.problem import Problem, did_you_mean, rule
+from settings.validation.problem import Problem, did_you_mean
 
 
-@rule
 def check(settings: Settings) -> Iterator[Problem]:
     generations = list(dict.fromkeys(machine.generation for machine in MACHINE_TYPES.values()))
     for generation, prices in settings.prices.chip_hour.items():
@@ -24,5 +23,5 @@ def check(settings: Settings) -> Iterator[Problem]:
                 expected = f"a kind of capacity: {', '.join(CAPACITIES)}"
                 yield Problem(f"{path}.{kind}", kind, expected, did_you_mean(kind, CAPACITIES, "remove the key"))
             if not (math.isfinite(price) and price >= 0):
-                expected, fix = "a price, 0 or more", "write what an hour of a chip costs, or remove the key"
+                expected, fix = "a price, 0 or more", "write the price of a chip-hour, or remove the key"
                 yield Problem(f"{path}.{kind}", price, expected, fix)

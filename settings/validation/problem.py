@@ -1,33 +1,27 @@
-"""What is wrong with a configuration: every fault at once, each with the key, the value, the rule and the way out."""
+"""Problems of a configuration: each with its key, the value found there, what was expected and how to fix it."""
 
 from __future__ import annotations
 
 import difflib
-import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ParamSpec
 
-NAMESPACE = "tpu-platform"
-"""The prefix of our keys in a stack file: the project's name."""
+from settings.catalogue.labels import NAMESPACE
+
 _LONGEST_SHOWN = 200
 
 
 class Described(str):
-    """Stands in `got` for what cannot be quoted from the stack file, and is shown as it is."""
+    """A value that cannot be quoted from the stack file: printed without quotes."""
 
 
-MISSING = Described("nothing")
+MISSING = Described("(not set)")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong.
-
-    `path` is the key below `prefix` (`slices[0].topology`), `got` what stands there, `wanted` the rule it breaks, and
-    `remedy` what to write instead.
-    """
+    """One mistake: the key below `prefix` (`slices[0].topology`), its value, the rule that it breaks, and what to write."""
 
     path: str
     value: object
@@ -40,39 +34,18 @@ class Problem:
         return "\n    ".join(_printable(line) for line in (f"{self.prefix}{self.path}", *lines))
 
 
-def of_its_owner(path: str, value: object) -> Problem:
-    """A key that decides something of a cluster that somebody else made."""
-    expected = "nothing: the cluster exists and is as its owner made it (cluster.existing)"
+def not_with_existing_cluster(path: str, value: object) -> Problem:
+    """A key that configures what an existing cluster already has."""
+    expected = "not set, because the cluster already exists (cluster.existing)"
     return Problem(path, value, expected, "remove the key, or remove cluster.existing")
 
 
 class ConfigurationError(Exception):
-    """All faults of one configuration. Its text is the whole report, meant to be printed without a traceback."""
+    """All problems of one configuration. Its text is the whole report, to be printed without a traceback."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__(report(self.problems))
-
-
-class Unsound(AttributeError):
-    """A rule asked for a value that is missing or broken. That value has a fault of its own, so the rule has nothing to
-    say: what would follow from the value is not a fault but a consequence."""
-
-
-Asked = ParamSpec("Asked")
-
-
-def rule(check: Callable[Asked, Iterator[Problem]]) -> Callable[Asked, Iterator[Problem]]:
-    """Makes a check end quietly at the first value that is unsound. What it found until then counts."""
-
-    @functools.wraps(check)
-    def sound(*args: Asked.args, **kwargs: Asked.kwargs) -> Iterator[Problem]:
-        try:
-            yield from check(*args, **kwargs)
-        except Unsound:
-            return
-
-    return sound
 
 
 def report(problems: Sequence[Problem]) -> str:
@@ -83,13 +56,13 @@ def report(problems: Sequence[Problem]) -> str:
 
 
 def refuse_if_any(problems: Sequence[Problem]) -> None:
-    """Raises the report when there is something to report."""
+    """Raises a ConfigurationError if there are problems."""
     if problems:
         raise ConfigurationError(problems)
 
 
 def nearest(value: str, valid: Iterable[str]) -> str | None:
-    """The valid value that looks most like `value`, or None when nothing is close. Capitals make no difference."""
+    """The valid value most similar to `value`, or None if none is similar. Case is ignored."""
     by_form = {candidate.lower(): candidate for candidate in reversed(list(valid))}
     found = difflib.get_close_matches(value[:_LONGEST_SHOWN].lower(), list(by_form), n=1, cutoff=0.5)
     return by_form[found[0]] if found else None
@@ -102,19 +75,19 @@ def did_you_mean(value: str, valid: Iterable[str], otherwise: str) -> str:
 
 
 def duplicates(places: Iterable[tuple[str, str]], noun: str, fix: str = "rename or remove one") -> Iterator[Problem]:
-    """A fault for each name in `places` (path, name) that stood earlier already."""
+    """A problem for each name in `places` (path, name) that occurs earlier."""
     seen: dict[str, str] = {}
     for path, name in places:
         if name in seen:
-            yield Problem(path, name, f"a {noun} that is listed once; {seen[name]} has it", fix)
+            yield Problem(path, name, f"each {noun} only once: {seen[name]} is the same", fix)
         seen.setdefault(name, path)
 
 
 def unknown_names(
     places: Iterable[tuple[str, str]], known: Sequence[str], noun: str, otherwise: str = "remove it"
 ) -> Iterator[Problem]:
-    """A fault for each name in `places` (path, name) that is not known, at its first place: a name that is wrong in
-    several places was most likely changed in one, where it is made."""
+    """A problem for each unknown name in `places` (path, name), at its first use only: a name that is wrong in several
+    places was most likely changed in one, its definition."""
     found: dict[str, list[str]] = {}
     for path, name in places:
         if name not in known:
@@ -128,14 +101,14 @@ def unknown_names(
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Names in a line, a long list by its beginning and end."""
+    """Names joined by commas; of a long list, the beginning and the end."""
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 4])}, ... {names[-1]} ({len(names)} in all)"
 
 
 def _show(value: object) -> str:
-    """As in the stack file, but text in quotes, so that an empty one is seen; a long structure by its beginning."""
+    """A value as in the stack file: text in quotes, so that an empty one is visible, and long structures cut off."""
     if isinstance(value, Described):
         shown = str(value)
     elif isinstance(value, str):
@@ -149,5 +122,5 @@ def _show(value: object) -> str:
 
 
 def _printable(line: str) -> str:
-    """A key of a stack file can be any text; half a character or a new line in it must not break the report."""
+    """A line that any terminal can print: keys of a stack file can hold surrogates and newlines."""
     return line if line.isprintable() else line.encode("unicode_escape").decode("ascii")

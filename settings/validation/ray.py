@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from settings.plan.job_queues import placed_jobs
-from settings.plan.slices import certain_shape
 from settings.plan.system_nodes import Room, node_room
 from settings.schema.field_types import mebibytes
 from settings.schema.ray import RayJobSection
@@ -28,7 +27,7 @@ def check(settings: Settings) -> Iterator[Problem]:
         yield from _requirements(path, job)
         yield from _elastic(path, job)
     for placed in placed_jobs(settings):
-        shapes = {certain_shape(section) for section in placed.sections}
+        shapes = {section.shape for section in placed.sections}
         if isinstance(placed.job, RayJobSection) and len(shapes) == 1:
             machine = shapes.pop().machine
             left = node_room(Room(machine.vcpus * 1000, machine.memory_gb * 1024))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from settings.plan.job_queues import PlacedJob, job_queues, placed_jobs
-from settings.plan.slices import certain_shape
 from settings.schema.ray import RayJobSection
 from settings.schema.stack import Settings, SliceSection
 from settings.validation.problem import MISSING, Problem
@@ -26,8 +25,8 @@ def check(settings: Settings) -> Iterator[Problem]:
 
 
 def _one_shape(placed: PlacedJob) -> Iterator[Problem]:
-    first = certain_shape(placed.sections[0])
-    others = [section.flavor for section in placed.sections if certain_shape(section) != first]
+    first = placed.sections[0].shape
+    others = [section.flavor for section in placed.sections if section.shape != first]
     if others:
         shown = _shown(placed.sections)
         expected = f"flavors of one shape, for which a Ray job's workers are made; these have {shown}"
@@ -37,7 +36,7 @@ def _one_shape(placed: PlacedJob) -> Iterator[Problem]:
 
 def _unnamed(jobs: Sequence[PlacedJob]) -> Iterator[Problem]:
     """A job that names no flavor takes any that its queue offers. One problem for all such jobs of a queue."""
-    if not jobs or len({certain_shape(section) for section in jobs[0].sections}) == 1:
+    if not jobs or len({section.shape for section in jobs[0].sections}) == 1:
         return
     first, *others = (f"{placed.path}.flavor" for placed in jobs)
     also = f" ({', '.join(others)} too)" if others else ""

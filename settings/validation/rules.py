@@ -1,4 +1,4 @@
-"""What must hold between values: each rule yields the faults it finds, and all rules are always asked."""
+"""Runs all rules, in two stages, and holds those that have no file of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from settings.catalogue import gke_version
 from settings.catalogue.accelerators import MACHINE_TYPES, minimum_gke
-from settings.plan.slices import machine_of
 from settings.schema.field_types import seconds
 from settings.schema.stack import ClusterSection, PodsReadySection, Settings
 from settings.validation import (
@@ -39,27 +38,29 @@ from settings.validation import (
 )
 from settings.validation.messages import keys_of
 from settings.validation.parse import Parsed
-from settings.validation.problem import Described, Problem, did_you_mean, duplicates, of_its_owner, rule
+from settings.validation.problem import Described, Problem, did_you_mean, duplicates, not_with_existing_cluster
 
 _MOST_LABELS = 64
-"""Of a cluster, which is a resource of Google's with labels for billing."""
+"""Google's limit for the labels of one resource."""
 _REMOTE = re.compile(r"(oci|https)://[^/\s]+/\S+")
 
 
 def all_problems(parsed: Parsed, folder: Path | None) -> list[Problem]:
-    """All faults of a configuration: those of single values, then those between values where the values themselves have
-    none. In the order of the keys in the model, so that the report reads like a stack file."""
-    settings = parsed.settings
-    problems = list(parsed.problems) or [
-        *slices.shapes(settings),
-        *cluster_mode.sizes(settings),
-        *references.check(settings),
-    ]
-    return sorted(problems or check(settings, folder), key=_position)
+    """The problems of the first stage that finds some, in the order of the model's keys, so that the report reads like a
+    stack file. Stage one: values and names, on their own. Stage two, on settings that are whole: what must hold between them.
+    """
+    if not isinstance(parsed, Settings):
+        return sorted(parsed, key=_position)
+    return sorted(_each_entry(parsed) or check(parsed, folder), key=_position)
+
+
+def _each_entry(settings: Settings) -> list[Problem]:
+    """The rest of stage one, once the file fits the schema: entries against the catalogue, and names against each other."""
+    return [*slices.shapes(settings), *cluster_mode.sizes(settings), *references.check(settings)]
 
 
 def _position(problem: Problem) -> tuple[int, int]:
-    """The top-level key, and which of its entries. What is not ours stands first."""
+    """The top-level key's place in the model, and the entry below it. Keys without our prefix come first."""
     match = re.match(r"([^.\[]*)(?:\[([0-9]{1,6})\])?", problem.path)
     first, entry = match.groups() if match is not None else ("", None)
     keys = keys_of(Settings)
@@ -67,7 +68,7 @@ def _position(problem: Problem) -> tuple[int, int]:
 
 
 def check(settings: Settings, folder: Path | None) -> list[Problem]:
-    """All faults between values. `folder` is the project's, which chart folders are relative to; None leaves them out."""
+    """All problems between values. Chart folders are relative to `folder`, the project's; None leaves them unchecked."""
     return [
         *slices.check(settings),
         *capacity.check(settings),
@@ -101,70 +102,66 @@ def check(settings: Settings, folder: Path | None) -> list[Problem]:
     ]
 
 
-@rule
 def _version(settings: Settings) -> Iterator[Problem]:
-    """One fault, for the newest of the versions that something needs."""
+    """One problem, for the newest version that something requires."""
     version = settings.cluster.version
     needed = [need for need in _floors(settings) if not gke_version.at_least(version, need[0])]
     if needed:
         floor, why = max(needed, key=lambda need: gke_version.parse(need[0]) or ())
-        yield Problem("cluster.version", version, f"at least {floor}, which {why}", f"write '{floor}' or later")
+        yield Problem("cluster.version", version, f"{floor} or later: required for {why}", f"write '{floor}' or later")
 
 
 def _floors(settings: Settings) -> Iterator[tuple[str, str]]:
     for index, section in enumerate(settings.slices):
-        machine = machine_of(section) if "machine_type" in vars(section) else None
-        if machine is not None:
-            topology = vars(section).get("topology", "")
-            yield minimum_gke(machine, topology), f"{machine.name} needs (slices[{index}].machineType)"
+        machine = section.machine
+        yield minimum_gke(machine, section.topology), f"{machine.name} (slices[{index}].machineType)"
     yield from capacity.floors(settings)
     if settings.teams:
-        yield "1.30", "the admission policies of teams need"
+        yield "1.30", "the admission policies of teams"
     yield from cluster_mode.floors(settings)
     yield from training.floors(settings)
 
 
 _OWNERS = ("version", "release_channel", "authorized_networks", "private_endpoint", "security_group")
-"""What of a cluster is decided by whoever makes it."""
+"""Keys that configure a cluster at its creation."""
 
 
-@rule
 def _existing(settings: Settings) -> Iterator[Problem]:
     cluster = settings.cluster
     for name in _OWNERS:
-        if cluster.existing and name in cluster.model_fields_set and name in vars(cluster):
+        if cluster.existing and name in cluster.model_fields_set:
             path = f"cluster.{ClusterSection.model_fields[name].alias}"
-            yield of_its_owner(path, getattr(cluster, name))
+            yield not_with_existing_cluster(path, getattr(cluster, name))
 
 
 _MOST_AUTHORIZED = 100
 """Ranges that GKE takes ("Authorized networks", limits)."""
 
 
-@rule
 def _authorized(settings: Settings) -> Iterator[Problem]:
     ranges, path = settings.cluster.authorized_networks, "cluster.authorizedNetworks"
     yield from duplicates([(f"{path}[{index}]", name) for index, name in enumerate(ranges)], "range", "remove it")
     if len(ranges) > _MOST_AUTHORIZED:
         expected = f"at most {_MOST_AUTHORIZED} ranges, GKE's limit"
-        yield Problem(path, Described(f"{len(ranges)} ranges"), expected, "write larger ranges in their place")
+        yield Problem(path, Described(f"{len(ranges)} ranges"), expected, "write fewer, larger ranges")
 
 
 _LEAST_READY_S = 300
-"""A slice's nodes take minutes to be made, and an image minutes to be pulled: what is given less is evicted before it can run,
-again and again."""
+"""Creating a slice's nodes takes minutes, and so does pulling an image: a job with less time is evicted before it can run,
+over and over."""
 
 
-@rule
 def _pods_ready(settings: Settings) -> Iterator[Problem]:
     section = settings.kueue.pods_ready
     if not section.enabled:
         return
     for name in ("timeout", "recovery_timeout"):
-        stated = vars(section).get(name)
-        if stated is not None and seconds(stated) < _LEAST_READY_S:
+        stated = getattr(section, name)
+        if seconds(stated) < _LEAST_READY_S:
             least = f"{_LEAST_READY_S // 60}m"
-            expected = f"at least {least}: nodes and images take minutes, and a job that is not ready by then is evicted for ever"
+            expected = (
+                f"at least {least}: nodes and images take minutes, and a job not ready by then is evicted over and over"
+            )
             yield Problem(
                 f"kueue.podsReady.{PodsReadySection.model_fields[name].alias}",
                 stated,
@@ -173,7 +170,6 @@ def _pods_ready(settings: Settings) -> Iterator[Problem]:
             )
 
 
-@rule
 def _labels(settings: Settings) -> Iterator[Problem]:
     count = len(settings.labels)
     if count > _MOST_LABELS:
@@ -181,7 +177,6 @@ def _labels(settings: Settings) -> Iterator[Problem]:
         yield Problem("labels", Described(f"{count} labels"), expected, f"remove {count - _MOST_LABELS}")
 
 
-@rule
 def _tpu_zones(settings: Settings) -> Iterator[Problem]:
     families = sorted({machine.family for machine in MACHINE_TYPES.values()})
     for family in settings.tpu_zones:
@@ -190,10 +185,9 @@ def _tpu_zones(settings: Settings) -> Iterator[Problem]:
             yield Problem(f"tpuZones.{family}", family, expected, did_you_mean(family, families, "remove the key"))
 
 
-@rule
 def _charts(settings: Settings, folder: Path) -> Iterator[Problem]:
     for key in ("kueue", "jobset", "kuberay"):
-        if key in vars(settings.charts) and (key != "kuberay" or _kuberay_by_chart(settings)):
+        if key != "kuberay" or _kuberay_by_chart(settings):
             yield from _chart(f"charts.{key}", getattr(settings.charts, key), folder)
 
 

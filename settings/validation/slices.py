@@ -1,51 +1,46 @@
-"""Slices: each a row of the catalogue in a shape that it makes, with a quota that can be used, under names of its own."""
+"""Slices: a machine type of the catalogue that makes the topology, a usable quota, and pool names that are unique."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from settings.catalogue.accelerators import MACHINE_TYPES, SliceShape, nearest_topology
-from settings.plan.queues import DEFAULT_POOL
-from settings.plan.slices import count_of, machine_of, shape_of
+from settings.catalogue.accelerators import MACHINE_TYPES, MachineType, SliceShape, nearest_topology
+from settings.catalogue.labels import DEFAULT_POOL
+from settings.plan.slices import count_of
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.lists import distinct, places
-from settings.validation.problem import Problem, Unsound, did_you_mean, listed, nearest, rule
-
-
-@rule
-def check(settings: Settings) -> Iterator[Problem]:
-    entries = distinct(settings.slices)
-    for index, section in entries:
-        path = f"slices[{index}]"
-        yield from _quota(path, section)
-    yield from _alike(entries)
-    yield from _pool_names(entries)
+from settings.validation.problem import Problem, did_you_mean, listed, nearest
 
 
 def shapes(settings: Settings) -> Iterator[Problem]:
-    for index, section in distinct(settings.slices):
-        yield from _machine(f"slices[{index}]", section)
-        yield from _topology(f"slices[{index}]", section)
+    """Stage one: machine types that exist and make the topology. After it, every section has a `shape`."""
+    for index, section in enumerate(settings.slices):
+        machine = MACHINE_TYPES.get(section.machine_type)
+        if machine is None:
+            yield _unknown_machine(f"slices[{index}].machineType", section)
+        elif section.topology not in machine.topologies():
+            yield _wrong_topology(f"slices[{index}].topology", section, machine)
 
 
-@rule
-def _machine(path: str, section: SliceSection) -> Iterator[Problem]:
-    if machine_of(section) is None:
-        expected = f"a TPU machine type of the catalogue: {', '.join(MACHINE_TYPES)}"
-        yield Problem(f"{path}.machineType", section.machine_type, expected, _machine_remedy(section))
+def check(settings: Settings) -> Iterator[Problem]:
+    for index, section in enumerate(settings.slices):
+        yield from _quota(f"slices[{index}].quota", section)
+    yield from _alike(settings)
+    yield from _pool_names(settings)
 
 
-def _machine_remedy(section: SliceSection) -> str:
-    """A machine type of the written family that makes the written topology, first one that does so of several hosts: a
-    slice of one host is another thing than the written name, which may be as near."""
+def _unknown_machine(path: str, section: SliceSection) -> Problem:
+    expected = f"a TPU machine type of the catalogue: {', '.join(MACHINE_TYPES)}"
+    return Problem(path, section.machine_type, expected, _machine_instead(section))
+
+
+def _machine_instead(section: SliceSection) -> str:
+    """The fix: a machine type of the same family that makes the topology. Multi-host shapes come first, because a
+    single-host slice is rarely what a misspelt multi-host machine type meant."""
     families = dict.fromkeys(machine.family for machine in MACHINE_TYPES.values())
     family = nearest(section.machine_type.split("-", 1)[0], families)
     relatives = [machine for machine in MACHINE_TYPES.values() if machine.family == family]
-    try:
-        shapes = [SliceShape(m, section.topology) for m in relatives if section.topology in m.topologies()]
-    except Unsound:
-        shapes = []
+    shapes = [SliceShape(m, section.topology) for m in relatives if section.topology in m.topologies()]
     if not shapes:
         names = [machine.name for machine in relatives]
         others = f"write one of {', '.join(names if names else MACHINE_TYPES)}"
@@ -55,17 +50,13 @@ def _machine_remedy(section: SliceSection) -> str:
     return f"write {', or '.join(hosts)}"
 
 
-@rule
-def _topology(path: str, section: SliceSection) -> Iterator[Problem]:
-    machine = machine_of(section)
-    if machine is None or section.topology in machine.topologies():
-        return
+def _wrong_topology(path: str, section: SliceSection, machine: MachineType) -> Problem:
     fix = f"write {nearest_topology(machine, _as_topology(section.topology))}"
     makers = _makers(section.topology, machine.family)
     if makers:
         fix += f", or keep the topology with machine type {' or '.join(makers)}"
     expected = f"a topology that {machine.name} makes: {listed(machine.topologies())}"
-    yield Problem(f"{path}.topology", section.topology, expected, fix)
+    return Problem(path, section.topology, expected, fix)
 
 
 def _makers(topology: str, family: str) -> list[str]:
@@ -77,63 +68,41 @@ def _as_topology(text: str) -> str:
     return re.sub(r"[^0-9]+", "x", text.strip())
 
 
-@rule
 def _quota(path: str, section: SliceSection) -> Iterator[Problem]:
-    shape, machine, quota = shape_of(section), machine_of(section), section.quota
-    if quota is None or machine is None:
+    quota, chips, slices = section.quota, section.shape.chips, count_of(section)
+    if quota is None:
         return
-    if shape is None:
-        if quota < machine.chips:
-            expected = f"at least one slice, which has {machine.chips} chips or more"
-            yield Problem(
-                f"{path}.quota", quota, expected, "leave the key out for all chips, or write those of whole slices"
-            )
-        return
-    if quota < shape.chips:
-        expected = f"at least one slice, {shape.chips} chips: below it no job is ever admitted"
-        yield Problem(f"{path}.quota", quota, expected, f"write {shape.chips}, or leave the key out for all chips")
-        return
-    slices = count_of(section)
-    capacity = shape.chips * slices
-    if quota > capacity:
+    if quota < chips:
+        expected = f"at least one slice, {chips} chips: with less, no job is ever admitted"
+        yield Problem(path, quota, expected, f"write {chips}, or leave the key out for all chips")
+    elif quota > chips * slices:
         holders = "pools" if section.pools else "slices"
-        expected = f"at most what {slices} {holders} have, {capacity} chips: jobs above it wait for nodes for ever"
-        yield Problem(f"{path}.quota", quota, expected, f"write {capacity}, or leave the key out")
-    elif quota % shape.chips != 0:
-        less = quota // shape.chips * shape.chips
-        expected = f"whole slices, multiples of {shape.chips} chips"
-        yield Problem(f"{path}.quota", quota, expected, f"write {less} or {less + shape.chips}")
-
-
-def _alike(entries: list[tuple[int, SliceSection]]) -> Iterator[Problem]:
-    seen: dict[tuple[SliceShape, str, str, str | None], int] = {}
-    for index, section in entries:
-        yield from _alike_one(index, section, seen)
-
-
-@rule
-def _alike_one(
-    index: int, section: SliceSection, seen: dict[tuple[SliceShape, str, str, str | None], int]
-) -> Iterator[Problem]:
-    shape = shape_of(section)
-    if shape is None:
-        return
-    key = (shape, section.capacity, section.zone, section.reservation)
-    if key in seen:
-        yield Problem(
-            f"slices[{index}].topology",
-            section.topology,
-            f"another shape, capacity or zone than slices[{seen[key]}]: alike, they are one flavor with more pools",
-            f"move these pools into slices[{seen[key]}].pools" if section.pools else f"raise slices[{seen[key]}].count",
+        expected = (
+            f"at most {chips * slices} chips, all that {slices} {holders} have: jobs above it would never get nodes"
         )
-    seen.setdefault(key, index)
+        yield Problem(path, quota, expected, f"write {chips * slices}, or leave the key out")
+    elif quota % chips != 0:
+        less = quota // chips * chips
+        yield Problem(path, quota, f"whole slices, multiples of {chips} chips", f"write {less} or {less + chips}")
 
 
-def _pool_names(entries: list[tuple[int, SliceSection]]) -> Iterator[Problem]:
+def _alike(settings: Settings) -> Iterator[Problem]:
+    seen: dict[tuple[SliceShape, str, str, str | None], int] = {}
+    for index, section in enumerate(settings.slices):
+        first = seen.setdefault((section.shape, section.capacity, section.zone, section.reservation), index)
+        if first != index:
+            expected = (
+                f"a different shape, capacity or zone than slices[{first}]: identical slices belong to one flavor"
+            )
+            more = f"move these pools into slices[{first}].pools" if section.pools else f"raise slices[{first}].count"
+            yield Problem(f"slices[{index}].topology", section.topology, expected, more)
+
+
+def _pool_names(settings: Settings) -> Iterator[Problem]:
     seen = {DEFAULT_POOL: "the pool for system pods"}
-    for path, pools in places("slices[{}].pools", entries, "pools"):
-        for j, name in enumerate(pools):
+    for index, section in enumerate(settings.slices):
+        for j, name in enumerate(section.pools):
+            path = f"slices[{index}].pools[{j}]"
             if name in seen:
-                expected = f"a pool name of its own: it is also {seen[name]}"
-                yield Problem(f"{path}[{j}]", name, expected, "give it another name")
-            seen.setdefault(name, f"{path}[{j}]")
+                yield Problem(path, name, f"a unique pool name: {seen[name]} has it too", "give it another name")
+            seen.setdefault(name, path)

@@ -38,7 +38,7 @@ def floors(settings: Settings) -> Iterator[tuple[str, str]]:
         ):
             yield (
                 MINIMUM_GKE_HOST_NETWORK,
-                f"checkpoints of a job in the host's network need (workloads[{index}].privileged)",
+                f"checkpoints of a job in the host's network (workloads[{index}].privileged)",
             )
 
 

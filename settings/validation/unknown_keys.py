@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from settings.catalogue.labels import NAMESPACE
 from settings.schema.stack import Settings, SliceSection
 from settings.validation.messages import Location, key_path, keys_of, section_at, value_at
-from settings.validation.problem import NAMESPACE, Problem, did_you_mean, nearest
+from settings.validation.problem import Problem, did_you_mean, nearest
 
 _CAPACITY = {
     "spot": "spot",

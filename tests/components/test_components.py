@@ -208,7 +208,7 @@ def test_the_control_plane_may_reach_webhooks_on_our_nodes_and_nothing_else(tuto
 
 def test_a_given_network_is_used_and_not_made(recorded) -> None:
     given = {"network": "shared", "subnetwork": "sub", "podsRange": "p", "servicesRange": "s", "firewall": False}
-    recording = recorded(network={"given": given})
+    recording = recorded(network={"existing": given})
     assert not [resource for resource in recording.resources if resource.type.startswith("gcp:compute/")]
     assert recording.of_type(CLUSTER)[0].inputs["network"] == "shared"
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from operations.kubernetes import Cluster
-from settings.catalogue.accelerators import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
+from settings.catalogue.labels import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
 from settings.catalogue.versions import JOBSET_API, KUEUE_API
 from settings.plan.plan import JobPlan
 from tests.end_to_end.conftest import HERE, Checkout, submit, until

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from settings.catalogue.accelerators import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
+from settings.catalogue.labels import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
 from tests.end_to_end.conftest import Checkout
 
 pytestmark = pytest.mark.rehearsal

@@ -29,7 +29,7 @@ from components.manifests.teams import (
     policy_binding,
     subjects,
 )
-from settings.catalogue.accelerators import ACCELERATOR_LABEL, TOPOLOGY_LABEL
+from settings.catalogue.labels import ACCELERATOR_LABEL, TOPOLOGY_LABEL
 from settings.plan.plan import Plan, plan_from
 from workloads.jobset.manifest import multislice_jobset
 from workloads.program_files import Code

@@ -16,8 +16,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from settings.catalogue.labels import NAMESPACE  # noqa: E402
 from settings.plan.plan import plan_from  # noqa: E402
-from settings.validation.problem import NAMESPACE, Problem  # noqa: E402
+from settings.validation.problem import Problem  # noqa: E402
 from tests.support.catalogue import catalogue  # noqa: E402
 from tests.support.platforms import BOTH, plan_with, run_platform  # noqa: E402
 from tests.support.problems import only_problem  # noqa: E402

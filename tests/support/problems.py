@@ -17,7 +17,7 @@ NOWHERE = Path("/nowhere")
 
 SLICES = TUTORIAL["slices"][0]
 JOB = TUTORIAL["workloads"][0]
-GIVEN = {"network": "n", "subnetwork": "s", "podsRange": "pods", "servicesRange": "services"}
+EXISTING_NETWORK = {"network": "n", "subnetwork": "s", "podsRange": "pods", "servicesRange": "services"}
 
 
 def slices(**changes: Any) -> list[dict[str, Any]]:

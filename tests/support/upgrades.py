@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from settings.validation.problem import NAMESPACE
+from settings.catalogue.labels import NAMESPACE
 from tests.support.recording import Recording, Registered
 
 KNOWN = Path(__file__).with_name("urns.json")

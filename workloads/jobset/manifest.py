@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from settings.catalogue.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
 from settings.catalogue.capacity import QUEUED_LABEL
+from settings.catalogue.labels import NODEPOOL_LABEL, QUEUE_LABEL, REPLICATED_JOB, TPU_RESOURCE
 from settings.catalogue.versions import JAX_REQUIREMENT, JOBSET_API, PYTHON_IMAGE
 from settings.plan.host_requests import DISK
 from settings.plan.plan import JobPlan
 from settings.plan.queues import cores, memory
 from settings.schema.teams import PrioritySection
-from settings.validation.jobs import REPLICATED_JOB
 from workloads.jobset.failure_policy import CONTAINER, job_failure_policy, jobset_failure_policy
 from workloads.node_selection import selection
 from workloads.start_command import installing
@@ -24,7 +23,6 @@ from workloads.training_pod import (
     training_pod,
 )
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
 """Of a WorkloadPriorityClass. Without it Kueue goes by the PriorityClass of the pods."""
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"

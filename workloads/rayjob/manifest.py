@@ -9,14 +9,14 @@ from typing import Any
 
 import yaml
 
-from settings.catalogue.accelerators import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.catalogue.labels import NODEPOOL_LABEL, QUEUE_LABEL, TPU_RESOURCE
 from settings.catalogue.versions import RAY_API
 from settings.plan.host_requests import DISK
 from settings.plan.queues import cores, memory
 from settings.plan.ray_jobs import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.plan.system_nodes import Room
 from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
-from workloads.jobset.manifest import MAX_RUN_DURATION, QUEUE_LABEL, pod_priority, priority_label, tolerations
+from workloads.jobset.manifest import MAX_RUN_DURATION, pod_priority, priority_label, tolerations
 from workloads.node_selection import selection
 from workloads.program_files import FOLDER, VOLUME, Code, code_mount, code_of, code_volume
 from workloads.training_pod import training_code, training_flags

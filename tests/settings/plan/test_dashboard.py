@@ -33,11 +33,11 @@ def existing(**keys):
     [
         ("component of nobody's", monitoring(components=[SYSTEM, "JOBSETS"]), "monitoring.components[1]", "JOBSET", "write JOBSET"),
         ("no component", monitoring(components=[]), "monitoring.components", "at least one", "at least one"),
-        ("component twice", monitoring(components=[SYSTEM, "POD", "POD"]), "monitoring.components", "each component once", "remove"),
-        ("metrics without the system's", monitoring(components=["JOBSET"]), "monitoring.components", "among them", f"add {SYSTEM}"),
+        ("component twice", monitoring(components=[SYSTEM, "POD", "POD"]), "monitoring.components", "each component only once", "remove"),
+        ("metrics without the system's", monitoring(components=["JOBSET"]), "monitoring.components", "a list with", f"add {SYSTEM}"),
         ("dashboard without its jobs", monitoring(components=[SYSTEM], dashboard=True), "monitoring.components", "JOBSET", "add JOBSET"),
-        ("components of somebody else's cluster", existing(components=[SYSTEM]), "monitoring.components", "as its owner", "remove the key"),
-        ("Prometheus of others", existing(managedPrometheus=True), "monitoring.managedPrometheus", "as its owner", "remove the key"),
+        ("components of somebody else's cluster", existing(components=[SYSTEM]), "monitoring.components", "already exists", "remove"),
+        ("Prometheus of others", existing(managedPrometheus=True), "monitoring.managedPrometheus", "already exists", "remove"),
         (
             "Autopilot without Prometheus",
             changed(**AUTOPILOT, monitoring={"managedPrometheus": False}),

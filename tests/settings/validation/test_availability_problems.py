@@ -45,7 +45,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("queued v4", values("v4", "queued"), "slices[0].capacity", "TPU v4 is not offered as queued", "write on-demand"),
     ("queued v5e", values("v5e", "queued"), "slices[0].capacity", "TPU v5e is nowhere said to be offered as queued (no page names v5e", "write flex-start; if Google has added it, state `tpuCapacity: {v5e: [queued]}`"),
     ("queued v3", values("v3", "queued"), "slices[0].capacity", "TPU v3 is not offered as queued", "write on-demand"),
-    ("queued on Autopilot, of a generation that has none", {**TUTORIAL, **AUTOPILOT, "slices": [{**AUTOPILOT["slices"][0], "capacity": "queued"}], "workloads": []}, "slices[0].capacity", "on Autopilot there are none of ours", "write flex-start"),
+    ("queued on Autopilot, of a generation that has none", {**TUTORIAL, **AUTOPILOT, "slices": [{**AUTOPILOT["slices"][0], "capacity": "queued"}], "workloads": []}, "slices[0].capacity", "node pools, which Autopilot manages itself", "write flex-start"),
     ("capacity added to no generation", changed(tpuCapacity={"v6": ["spot"]}), "tpuCapacity.v6", "a generation of chips: v3, v4, v5e, v5p, v6e, 7x", "write v6e"),
     ("no such capacity added", changed(tpuCapacity={"v5p": ["dws"]}), "tpuCapacity.v5p[0]", "one of on-demand, reservation, spot, flex-start, queued", "write"),
 ]  # fmt: skip

@@ -72,8 +72,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("a retry of flex-start", values(capacity="flex-start", retry={}), "slices[2].retry", "only queued capacity", "write capacity: queued"),
     ("most below the first wait", values(retry={"maxSeconds": 30}), "slices[2].retry.maxSeconds", "at least baseSeconds, 60", "write 60 or more"),
     ("first wait above the default's most", values(retry={"baseSeconds": 7200}), "slices[2].retry.baseSeconds", "at most maxSeconds, 1800", "or add `maxSeconds`"),
-    ("queued on GKE 1.33", values(cluster={"version": "1.33"}), "cluster.version", "at least 1.34, which queued provisioning", "write '1.34'"),
-    ("queued on a version that has no v6e either", values(cluster={"version": "1.30"}), "cluster.version", "at least 1.34", "write '1.34'"),
+    ("queued on GKE 1.33", values(cluster={"version": "1.33"}), "cluster.version", "1.34 or later: required for queued TPU provisioning", "write '1.34'"),
+    ("queued on a version that has no v6e either", values(cluster={"version": "1.30"}), "cluster.version", "1.34 or later", "write '1.34'"),
     ("no such capacity", values(capacity="dws"), "slices[2].capacity", "one of on-demand, reservation, spot, flex-start, queued", "write"),
     ("DWS of a topology that is none", values(topology="4x5", nodes=4), "slices[2].topology", "ct6e-standard-4t makes", "write 4x4"),
 ]  # fmt: skip

@@ -39,7 +39,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("an empty list of flavors", with_job([]), "workloads[0].flavors", "at least one of the flavors in slices: reserved, spot", "write [reserved]"),
     ("a list of flavors that is a name", with_job(flavors="reserved"), "workloads[0].flavors", "a list", "write [reserved]"),
     ("an unknown flavor in a list", with_job(["reserved", "v7p"]), "workloads[0].flavors[1]", "a flavor in slices", "write v5p"),
-    ("a flavor twice in a list", with_job(["reserved", "spot", "reserved"]), "workloads[0].flavors[2]", "listed once", "remove it"),
+    ("a flavor twice in a list", with_job(["reserved", "spot", "reserved"]), "workloads[0].flavors[2]", "only once", "remove it"),
     ("a flavor of another queue", {**with_job(["reserved", "v6e"]), "queues": APART}, "workloads[0].flavors[1]", "a flavor of queue training: reserved, spot", "remove it, or add v6e to queue training"),
     ("a flavor that the team has no part of", {**with_job(["reserved", "spot"], team="team-a"), "teams": [TEAM]}, "workloads[0].flavors[1]", "a flavor of team team-a: reserved, v6e", "remove it, or add spot to team team-a"),
     ("a team without the first flavor", {**with_job(["spot", "v6e"], team="team-a"), "teams": [TEAM]}, "workloads[0].team", "a team with a part of spot", "give team-a a part of spot"),

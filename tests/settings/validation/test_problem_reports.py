@@ -9,7 +9,7 @@ import pytest
 from settings.plan.plan import plan_from
 from settings.validation.problem import ConfigurationError
 from tests.support.platforms import BOTH, TUTORIAL, as_config, both, changed, plan_with, with_slice
-from tests.support.problems import GIVEN, NOWHERE, SLICES, cluster, jobs, only_problem, problems_in, slices
+from tests.support.problems import EXISTING_NETWORK, NOWHERE, SLICES, cluster, jobs, only_problem, problems_in, slices
 
 pytestmark = pytest.mark.unit
 
@@ -102,7 +102,7 @@ def test_slices_alike_in_two_zones_or_of_two_reservations_are_two_flavors() -> N
 
 
 def test_a_given_network_leaves_the_control_planes_range_to_us() -> None:
-    plan = plan_with(network={"given": GIVEN, "controlPlaneCidr": "172.16.1.0/28"})
+    plan = plan_with(network={"existing": EXISTING_NETWORK, "controlPlaneCidr": "172.16.1.0/28"})
     assert plan.settings.network.control_plane_cidr == "172.16.1.0/28"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.platforms import TUTORIAL, changed
-from tests.support.problems import GIVEN, JOB, SLICES, cluster, each, is_the_only_problem, jobs, slices
+from tests.support.problems import EXISTING_NETWORK, JOB, SLICES, cluster, each, is_the_only_problem, jobs, slices
 
 pytestmark = pytest.mark.unit
 
@@ -91,15 +91,15 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("no entry", {"slices": []}, "slices", "at least one entry", "write at least one"),
     ("no pool", {"slices": slices(pools=[])}, "slices[0].pools", "at least one", "write at least one"),
     ("no queue", {"queues": []}, "queues", "at least one", "or remove the key"),
-    ("pool twice", {"slices": slices(pools=["a", "a", "b", "c"])}, "slices[0].pools[1]", "also slices[0].pools[0]", "another name"),
+    ("pool twice", {"slices": slices(pools=["a", "a", "b", "c"])}, "slices[0].pools[1]", "slices[0].pools[0] has it too", "another name"),
     ("pool of system pods", {"slices": slices(pools=["default-pool", "b", "c"])}, "slices[0].pools[0]", "system pods", "another name"),
     ("slices twice", {"slices": [SLICES, SLICES]}, "slices[1]", "slices[0] is the same", "remove it"),
-    ("alike slices", {"slices": [SLICES, {**SLICES, "flavor": "b", "pools": ["p"]}], "workloads": jobs(flavor="b", slices=1)}, "slices[1].topology", "alike, they are one flavor", "slices[0].pools"),
+    ("alike slices", {"slices": [SLICES, {**SLICES, "flavor": "b", "pools": ["p"]}], "workloads": jobs(flavor="b", slices=1)}, "slices[1].topology", "identical slices belong to one flavor", "slices[0].pools"),
     ("job twice", {"workloads": [JOB, JOB]}, "workloads[1]", "workloads[0] is the same", "remove it"),
-    ("job name twice", {"workloads": [JOB, {**JOB, "slices": 1, "after": ["b"]}, {"name": "b", "slices": 1}]}, "workloads[1].name", "listed once", "rename or remove"),
+    ("job name twice", {"workloads": [JOB, {**JOB, "slices": 1, "after": ["b"]}, {"name": "b", "slices": 1}]}, "workloads[1].name", "only once", "rename or remove"),
     ("waits for nobody", {"workloads": [JOB, {"name": "b", "slices": 1, "after": ["multislice-3slic"]}]}, "workloads[1].after[0]", "a job in workloads", "write multislice-3slice, or remove it"),
     ("waits for itself", {"workloads": jobs(after=["multislice-3slice"])}, "workloads[0].after[0]", "another job", "remove"),
-    ("waits twice", {"workloads": [JOB, {"name": "b", "slices": 1, "after": [JOB["name"], JOB["name"]]}]}, "workloads[1].after[1]", "listed once", "remove it"),
+    ("waits twice", {"workloads": [JOB, {"name": "b", "slices": 1, "after": [JOB["name"], JOB["name"]]}]}, "workloads[1].after[1]", "only once", "remove it"),
     (
         "waits in a circle",
         {"workloads": [{"name": "c", "slices": 1, "after": ["a"]}, {"name": "a", "slices": 1, "after": ["b"]}, {"name": "b", "slices": 1, "after": ["a"]}]},
@@ -109,7 +109,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ),
     ("job that others wait for, renamed", {"workloads": [{**JOB, "name": "other"}, *TUTORIAL["workloads"][1:]]}, "workloads[1].after[0]", "workloads[2].after[0] too", "write"),
     ("unknown flavor", {"workloads": jobs(flavor="vlp-25")}, "workloads[0].flavor", "vlp-24", "write vlp-24"),
-    ("old version", {"cluster": cluster(version="1.26")}, "cluster.version", "at least 1.27.4-gke.900", "or later"),
+    ("old version", {"cluster": cluster(version="1.26")}, "cluster.version", "1.27.4-gke.900 or later", "or later"),
     ("not a version", {"cluster": cluster(version="latest")}, "cluster.version", "a GKE version", "'1.34'"),
     ("version of nobody's", {"cluster": cluster(version="9.99")}, "cluster.version", "a GKE version", "'1.34'"),
     ("version with a new line", {"cluster": cluster(version="1.34\n")}, "cluster.version", "a GKE version", "'1.34'"),
@@ -132,15 +132,15 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("all addresses", {"network": {"servicesCidr": "0.0.0.0/0"}}, "network.servicesCidr", "a private range", "write 10.32.0.0/20"),
     ("control plane of another size", {"network": {"controlPlaneCidr": "172.16.0.0/24"}}, "network.controlPlaneCidr", "a /28", "write 172.16.0.0/28"),
     ("small control plane", {"network": {"controlPlaneCidr": "172.16.0.4/30"}}, "network.controlPlaneCidr", "a /28", "write 172.16.0.0/28"),
-    ("own range in a given network", {"network": {"given": GIVEN, "podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "network.given has its own", "remove"),
-    ("firewall rule in another project's network", {"network": {"given": {**GIVEN, "network": "projects/host-project/global/networks/n"}}}, "network.given.firewall", "false: the network is in host-project", "add `firewall: false`"),
-    ("subnetwork of another region", {"network": {"given": {**GIVEN, "subnetwork": "projects/some-project/regions/us-east5/subnetworks/s"}}}, "network.given.subnetwork", "in us-west4", "write one of us-west4"),
-    ("one range for pods and services", {"network": {"given": {**GIVEN, "servicesRange": "pods"}}}, "network.given.servicesRange", "another secondary range", "the range for services"),
-    ("version of somebody else's cluster", {"cluster": cluster(existing=True, version="1.34")}, "cluster.version", "as its owner made it", "or remove cluster.existing"),
-    ("endpoint of somebody else's cluster", {"cluster": cluster(existing=True, privateEndpoint=False)}, "cluster.privateEndpoint", "as its owner made it", "remove the key"),
-    ("ranges of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "that of the existing cluster", "remove the key"),
-    ("network of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"given": GIVEN}}, "network.given", "that of the existing cluster", "remove the key"),
-    ("security group of somebody else's cluster", {"cluster": cluster(existing=True, securityGroup="gke-security-groups@b.c")}, "cluster.securityGroup", "as its owner made it", "remove the key"),
+    ("own range in a given network", {"network": {"existing": EXISTING_NETWORK, "podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "network.existing has its own", "remove"),
+    ("firewall rule in another project's network", {"network": {"existing": {**EXISTING_NETWORK, "network": "projects/host-project/global/networks/n"}}}, "network.existing.firewall", "false: the network is in host-project", "add `firewall: false`"),
+    ("subnetwork of another region", {"network": {"existing": {**EXISTING_NETWORK, "subnetwork": "projects/some-project/regions/us-east5/subnetworks/s"}}}, "network.existing.subnetwork", "in us-west4", "write one of us-west4"),
+    ("one range for pods and services", {"network": {"existing": {**EXISTING_NETWORK, "servicesRange": "pods"}}}, "network.existing.servicesRange", "a different secondary range", "the range for services"),
+    ("version of somebody else's cluster", {"cluster": cluster(existing=True, version="1.34")}, "cluster.version", "not set, because the cluster already exists", "or remove cluster.existing"),
+    ("endpoint of somebody else's cluster", {"cluster": cluster(existing=True, privateEndpoint=False)}, "cluster.privateEndpoint", "not set, because the cluster already exists", "remove the key"),
+    ("ranges of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"podsCidr": "10.64.0.0/16"}}, "network.podsCidr", "not set, because the cluster already exists", "remove the key"),
+    ("network of somebody else's cluster", {"cluster": cluster(existing=True), "network": {"existing": EXISTING_NETWORK}}, "network.existing", "not set, because the cluster already exists", "remove the key"),
+    ("security group of somebody else's cluster", {"cluster": cluster(existing=True, securityGroup="gke-security-groups@b.c")}, "cluster.securityGroup", "not set, because the cluster already exists", "remove the key"),
     ("pods that are to be ready at once", {"kueue": {"podsReady": {"timeout": "1s"}}}, "kueue.podsReady.timeout", "at least 5m", "write 5m or more"),
     ("pods that are to be back at once", {"kueue": {"podsReady": {"recoveryTimeout": "1m"}}}, "kueue.podsReady.recoveryTimeout", "at least 5m", "write 5m or more"),
     ("quotes around existing", {"cluster": cluster(existing="true")}, "cluster.existing", "true or false", "write true, without quotes"),
@@ -152,7 +152,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("time of two units", {"timeouts": {"pool": "1h30m"}}, "timeouts.pool", "a time like", "write 90m"),
     ("label with capitals", {"labels": {"Team": "a"}}, "labels.Team", "a-z", "write team"),
     ("label of Google's", {"labels": {"goog-team": "a"}}, "labels.goog-team", "which is Google's", "like team"),
-    ("network twice", {"cluster": cluster(authorizedNetworks=["203.0.113.0/24", "203.0.113.0/24"])}, "cluster.authorizedNetworks[1]", "listed once", "remove it"),
+    ("network twice", {"cluster": cluster(authorizedNetworks=["203.0.113.0/24", "203.0.113.0/24"])}, "cluster.authorizedNetworks[1]", "only once", "remove it"),
     ("too many networks", {"cluster": cluster(authorizedNetworks=[f"10.0.{index}.0/24" for index in range(101)])}, "cluster.authorizedNetworks", "at most 100 ranges", "larger ranges"),
     ("too many labels", {"labels": {f"l{index}": "" for index in range(70)}}, "labels", "at most 64", "remove 6"),
     ("no nodes for system pods", {"cluster": pool(nodes=0)}, "cluster.defaultPool.nodes", "from 1 to 100", "write 1 or more"),
@@ -160,12 +160,12 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("machine type in capitals", {"cluster": pool(machineType="E2-Standard-4")}, "cluster.defaultPool.machineType", "machine type", "write e2-standard-4"),
     ("TPUs for system pods", {"cluster": pool(machineType="ct5lp-hightpu-4t")}, "cluster.defaultPool.machineType", "without TPUs", "e2-standard-4"),
     ("nodes too small for a manager", {"cluster": pool(machineType="e2-micro")}, "cluster.defaultPool.machineType", "managers", "write e2-standard-4"),
-    ("machine of no size", {"cluster": pool(machineType="e2-standard-0")}, "cluster.defaultPool.machineType", "a machine type that there is: e2-standard-2, e2-standard-4", "write e2-standard-"),
+    ("machine of no size", {"cluster": pool(machineType="e2-standard-0")}, "cluster.defaultPool.machineType", "an existing machine type: e2-standard-2, e2-standard-4", "write e2-standard-"),
     ("machine of no such size", {"cluster": pool(machineType="e2-standard-3")}, "cluster.defaultPool.machineType", "e2-standard-2, e2-standard-4", "write e2-standard-"),
     ("machine of a size beyond", {"cluster": pool(machineType="e2-standard-9999")}, "cluster.defaultPool.machineType", "e2-standard-2, e2-standard-4", "write e2-standard-"),
     ("too few nodes for the managers", {"cluster": pool(machineType="e2-highcpu-2", nodes=1)}, "cluster.defaultPool.machineType", "room for 2 managers", "raise cluster.defaultPool.nodes"),
     ("system pods in another region", {"cluster": pool(zones=["us-west1-a"])}, "cluster.defaultPool.zones[0]", "region us-west4", "a zone of us-west4"),
-    ("system pods in a zone twice", {"cluster": pool(zones=["us-west4-a", "us-west4-a"])}, "cluster.defaultPool.zones[1]", "listed once", "remove one"),
+    ("system pods in a zone twice", {"cluster": pool(zones=["us-west4-a", "us-west4-a"])}, "cluster.defaultPool.zones[1]", "only once", "remove one"),
     *((f"namespace {name}", {"queues": [{"namespace": name}]}, "queues[0].namespace", "the system's", "write default") for name in
       ("kube-system", "kube-public", "gke-managed-system", "gmp-public", "kueue-system", "jobset-system", "ray-system")),
 ]  # fmt: skip

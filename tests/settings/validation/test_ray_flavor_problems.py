@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from operations.jobs.expectations import expected_flavor
-from settings.catalogue.accelerators import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL
+from settings.catalogue.labels import ACCELERATOR_LABEL, FLAVOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL
 from settings.plan.plan import Plan, plan_from
-from settings.plan.queues import FLAVOR_LABEL
 from tests.support.generations import GENERATIONS, QUEUES, SLICES
 from tests.support.platforms import as_config
 from tests.support.problems import NOWHERE, each, is_the_only_problem
@@ -58,7 +57,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("Ray job with a list of flavors that is a name", with_jobs({"flavors": "v6e"}), "ray.jobs[0].flavors", "a list", "write [v6e]"),
     ("Ray job with an unknown flavor", with_jobs({"flavor": "v6"}), "ray.jobs[0].flavor", "a flavor in slices", "write v6e"),
     ("Ray job with an unknown flavor in a list", of("v6e", "dwss"), "ray.jobs[0].flavors[1]", "a flavor in slices", "write dws"),
-    ("Ray job with a flavor twice", of("v6e", "dws", "v6e"), "ray.jobs[0].flavors[2]", "listed once", "remove it"),
+    ("Ray job with a flavor twice", of("v6e", "dws", "v6e"), "ray.jobs[0].flavors[2]", "only once", "remove it"),
     ("Ray job with a flavor of another queue", with_jobs({"flavor": "v6e"}, queues=APART), "ray.jobs[0].flavor", "a flavor of queue training: reserved, spot, small", "write reserved, or add v6e to queue training"),
     ("Ray job with a flavor of another queue in a list", with_jobs({"flavors": ["reserved", "v5p"]}, queues=APART), "ray.jobs[0].flavors[1]", "a flavor of queue training", "add v5p to queue training"),
     ("Ray job with a flavor that its team has no part of", with_jobs({"flavor": "spot", "team": "team-a"}, teams=[TEAM]), "ray.jobs[0].flavor", "a flavor of team team-a: v6e, v5p", "write v6e, or add spot to team team-a"),
