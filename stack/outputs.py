@@ -12,10 +12,11 @@ from components.monitoring import Monitoring
 from components.slice_pool import SlicePool
 from settings.catalogue.labels import QUEUE_LABEL
 from settings.plan.cost import HOURS_A_DAY, Amount, Cost, JobAmount, cost_of
-from settings.plan.plan import FlavorPlan, JobPlan, Plan
+from settings.plan.jobs import SliceJob
+from settings.plan.plan import FlavorPlan, Plan
 from settings.schema.field_types import is_zone
 from workloads.checkpoint_volume import checkpoint_address
-from workloads.training_pod import JOB_INDEX, POD_INDEX
+from workloads.kinds import kind_of
 
 
 def stack_outputs(
@@ -49,7 +50,7 @@ def stack_outputs(
         },
         "checkpoints": checkpoints_output(plan),
         **({"dashboard": monitoring.address} if monitoring is not None else {}),
-        "jobs": [*(job.name for job in plan.jobs), *(job.name for job in plan.ray_jobs)],
+        "jobs": [job.name for job in plan.jobs],
         "kubeconfig_command": cluster.name.apply(lambda name: kubeconfig_command(plan, name)),
         "watch_commands": watch_commands(plan),
         "next_steps": next_steps(plan),
@@ -60,7 +61,7 @@ def checkpoints_output(plan: Plan) -> dict[str, str]:
     """Each training job's folder in the bucket, by the job's name."""
     folders = {
         job.name: checkpoint_address(job.training.bucket, job.namespace, job.name)
-        for job in plan.jobs
+        for job in plan.of(SliceJob)
         if job.training is not None and job.training.bucket is not None
     }
     return {"bucket": f"gs://{plan.checkpoints.bucket}", **folders} if plan.checkpoints is not None else {}
@@ -116,27 +117,9 @@ def watch_commands(plan: Plan) -> list[str]:
     """How to see who is queued, who is admitted and what a job prints."""
     commands = [f"kubectl get workloads -n {name} --watch" for name in dict.fromkeys(q.namespace for q in plan.queues)]
     commands += [f"kubectl describe clusterqueue {queue.cluster_queue}" for queue in plan.queues]
-    if plan.jobs:
-        job = plan.jobs[0]
-        selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
-        commands.append(f"kubectl get jobsets -n {job.namespace}")
-        commands.append(f"kubectl logs -n {job.namespace} -l {selector} --prefix --tail 5")
-        commands += _training_commands(job)
-    if plan.ray_jobs:
-        ray = plan.ray_jobs[0]
-        commands.append(f"kubectl get rayjobs,provisioningrequests -n {ray.namespace}")
-        commands.append(f"kubectl logs -n {ray.namespace} job/{ray.name} --tail 20")
-    return commands
-
-
-def _training_commands(job: JobPlan) -> list[str]:
-    """How to follow a training: its first process tells the losses."""
-    if job.training is None:
-        return []
-    first = f"jobset.sigs.k8s.io/jobset-name={job.name},{JOB_INDEX}=0,{POD_INDEX}=0"
-    commands = [f"kubectl logs -n {job.namespace} -l {first} --follow"]
-    if job.training.bucket is not None:
-        commands.append(f"gcloud storage ls {checkpoint_address(job.training.bucket, job.namespace, job.name)}/")
+    for kind in dict.fromkeys(type(job) for job in plan.jobs):
+        first = plan.of(kind)[0]
+        commands += kind_of(first).commands(first)
     return commands
 
 

@@ -13,7 +13,6 @@ from components.checkpoints import Checkpoints, CheckpointsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
 from components.hooks.admission_order import Followed, Turn
-from components.hooks.webhook_ready import WebhookGate
 from components.manifests.kubeconfig import kubeconfig_of
 from components.monitoring import Monitoring, MonitoringArgs
 from components.network import Network, NetworkArgs
@@ -24,16 +23,16 @@ from components.queues import Queues, QueuesArgs
 from components.slice_pool import LANES, SlicePool, SlicePoolArgs
 from components.teams import QueueFence, Team, TeamArgs
 from settings.plan.borrowing import shares_fairly
-from settings.plan.plan import JobPlan, Plan, RayJobPlan
+from settings.plan.plan import Plan
+from settings.plan.ray_jobs import RayJobPlan
 from settings.plan.slices import is_autopilot
 from settings.schema.field_types import region_of, seconds
-from workloads.jobset.component import MultisliceJob, MultisliceJobArgs
+from workloads.component import SubmittedJob, SubmittedJobArgs
+from workloads.kinds import kind_of
 from workloads.pod_files import PodFiles, PodFilesArgs
-from workloads.program_files import Code
-from workloads.rayjob.component import RayTrainingJob, RayTrainingJobArgs
-from workloads.rayjob.manifest import ray_code
+from workloads.program_files import ProgramFiles
 from workloads.submission import Submission
-from workloads.training_pod import training_code
+from workloads.training_pod import training_files
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def pod_files(
     """By namespace: what the pods of its jobs cannot start without."""
     opts, made = pulumi.ResourceOptions(providers=[kubernetes]), dict[str, list[pulumi.Resource]]()
     for namespace in plan.namespaces:
-        code = _code(plan, namespace)
+        code = _program_files(plan, namespace)
         made[namespace] = [checkpoints.members[namespace]] if checkpoints is not None else []
         if code or checkpoints is not None:
             args = PodFilesArgs(namespace, code, checkpoints is not None, queues.in_namespace(namespace))
@@ -158,12 +157,12 @@ def pod_files(
     return made
 
 
-def _code(plan: Plan, namespace: str) -> list[Code]:
-    """The packages that jobs of a namespace take from ConfigMaps."""
-    ray = [job for job in plan.ray_jobs if job.namespace == namespace]
-    trainings = [job.training for job in plan.jobs if job.namespace == namespace] + [job.training for job in ray]
-    trains = any(training is not None and not training.code_in_image for training in trainings)
-    return [*([training_code()] if trains else []), *([ray_code()] if ray else [])]
+def _program_files(plan: Plan, namespace: str) -> list[ProgramFiles]:
+    """The packages that jobs of a namespace take from ConfigMaps, each once."""
+    jobs = [job for job in plan.jobs if job.namespace == namespace]
+    trains = any(job.training is not None and not job.training.code_in_image for job in jobs)
+    own = {files.package: files for job in jobs for files in kind_of(job).files(job)}
+    return [*([training_files()] if trains else []), *own.values()]
 
 
 def submit_jobs(
@@ -180,18 +179,16 @@ def submit_jobs(
     classes = priorities_of(plan, controllers, kubernetes)
     files = pod_files(plan, queues, checkpoints, kubernetes)
 
-    def submission(kind: str, job: JobPlan | RayJobPlan, gate: WebhookGate, *further: pulumi.Resource) -> Submission:
-        followed = [Followed(kind, job.namespace, name) for name in job.after]
+    kinds = {job.name: job.kind.kind for job in plan.jobs}
+    webhooks = {"jobset": controllers.jobset.gate, "kueue": controllers.kueue.gate}
+    for job in plan.jobs:
+        followed = [Followed(kinds[name], job.namespace, name) for name in job.after]
         turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
         queue = queues.local_queues[job.namespace, job.queue]
         priority = classes[job.priority.name] if job.priority is not None else []
-        after = [queue, *priority, *files[job.namespace], *further, *(jobs[name] for name in job.after)]
-        return Submission(gate, turn, timeouts, after)
-
-    for job in plan.jobs:
-        args = MultisliceJobArgs(job, submission("JobSet", job, controllers.jobset.gate))
-        jobs[job.name] = MultisliceJob(job.name, args, opts).jobset
-    for ray in plan.ray_jobs:
-        gate = submission("RayJob", ray, controllers.kueue.gate)
-        ray_args = RayTrainingJobArgs(ray, gate, plan.settings.ray.operator)
-        jobs[ray.name] = RayTrainingJob(ray.name, ray_args, opts).ray_job
+        after = [queue, *priority, *files[job.namespace], *(jobs[name] for name in job.after)]
+        submission = Submission(webhooks[kind_of(job).webhook], turn, timeouts, after)
+        # When GKE's add-on is switched off, its resource definitions go, and with them every RayJob: another operator means
+        # another submission of what the engine takes for unchanged.
+        operator = plan.settings.ray.operator if isinstance(job, RayJobPlan) else None
+        jobs[job.name] = SubmittedJob(job.name, SubmittedJobArgs(job, submission, operator), opts).resource

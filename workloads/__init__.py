@@ -1,1 +1,1 @@
-"""What runs on the platform: components over pure manifests."""
+"""Jobs: a folder for each kind, what the kinds share, and the programs that run on chips."""

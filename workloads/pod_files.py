@@ -10,13 +10,13 @@ from pulumi_kubernetes.core.v1 import ConfigMap, ServiceAccount
 
 from components.options import child
 from workloads.checkpoint_volume import SERVICE_ACCOUNT
-from workloads.program_files import Code
+from workloads.program_files import ProgramFiles
 
 
 @dataclass(frozen=True)
 class PodFilesArgs:
     namespace: str
-    code: Sequence[Code]
+    code: Sequence[ProgramFiles]
     """The packages that jobs here run from a ConfigMap."""
     checkpoints: bool
     """Whether jobs here write checkpoints."""
@@ -58,7 +58,7 @@ class PodFiles(pulumi.ComponentResource):
         self.register_outputs({"namespace": args.namespace})
 
 
-def _known_as(code: Code, namespace: str) -> pulumi.ResourceOptions:
+def _known_as(code: ProgramFiles, namespace: str) -> pulumi.ResourceOptions:
     if code.package not in _SCRIPT:
         return pulumi.ResourceOptions()
     return pulumi.ResourceOptions(aliases=[pulumi.Alias(name=f"ray-{namespace}-{_SCRIPT[code.package]}")])

@@ -18,7 +18,7 @@ MOST_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Code:
+class ProgramFiles:
     """A package as text: its name and its files by name. A package is flat, as a ConfigMap has no folders."""
 
     package: str
@@ -36,7 +36,7 @@ class Code:
         return f"{FOLDER}/{self.package}"
 
 
-def code_of(folder: Path) -> Code:
+def program_files(folder: Path) -> ProgramFiles:
     """The package in a folder: its Python files. Raises ValueError for a package that no ConfigMap can hold."""
     deeper = sorted(str(path.relative_to(folder)) for path in folder.glob("*/**/*.py"))
     if deeper:
@@ -45,14 +45,14 @@ def code_of(folder: Path) -> Code:
     size = sum(len(name.encode()) + len(text.encode()) for name, text in files.items())
     if not files or size > MOST_BYTES:
         raise ValueError(f"{folder.name} has {size} bytes of Python files: a ConfigMap holds 1 to {MOST_BYTES}")
-    return Code(folder.name, files)
+    return ProgramFiles(folder.name, files)
 
 
-def code_mount(code: Code, volume: str = VOLUME) -> dict[str, Any]:
+def code_mount(code: ProgramFiles, volume: str = VOLUME) -> dict[str, Any]:
     """For a container's `volumeMounts`. `volume` is for pods that take several packages."""
     return {"name": volume, "mountPath": code.folder, "readOnly": True}
 
 
-def code_volume(code: Code, volume: str = VOLUME) -> dict[str, Any]:
+def code_volume(code: ProgramFiles, volume: str = VOLUME) -> dict[str, Any]:
     """For a pod's `volumes`."""
     return {"name": volume, "configMap": {"name": code.config_map}}

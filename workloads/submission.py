@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
@@ -28,6 +28,9 @@ class Submission:
     turn: Turn
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
+
+    def after_too(self, others: Sequence[pulumi.Resource]) -> Submission:
+        return replace(self, after=[*self.after, *others])
 
 
 def submitted(

@@ -10,18 +10,18 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from settings.catalogue.labels import REPLICATED_JOB
 from settings.catalogue.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
-from settings.plan.plan import JobPlan, RayJobPlan
+from settings.plan.jobs import Job, SliceJob
 from settings.plan.training import TrainingPlan
 from workloads.checkpoint_volume import (
     ANNOTATIONS,
     SERVICE_ACCOUNT,
+    checkpoint_address,
     checkpoint_folder,
     checkpoint_mount,
     checkpoint_volume,
 )
-from workloads.program_files import FOLDER, Code, code_mount, code_of, code_volume
+from workloads.program_files import FOLDER, ProgramFiles, code_mount, code_volume, program_files
 from workloads.start_command import installing
 
 COORDINATOR_PORT = 8476
@@ -29,18 +29,18 @@ COORDINATOR_PORT = 8476
 GRACE_SECONDS = 120
 """From SIGTERM to SIGKILL: time to end the step under way, and to write a checkpoint through Cloud Storage FUSE. Kubernetes' 30 s
 are short for a bucket. Kueue's evictions and node drains wait as long; a spot machine itself is gone after 30 s at most."""
-JOB_INDEX, POD_INDEX = "jobset.sigs.k8s.io/job-index", "batch.kubernetes.io/job-completion-index"
+POD_INDEX = "batch.kubernetes.io/job-completion-index"
 _PACKAGE = Path(__file__).parent / "programs" / "training"
 
 
-def training_code() -> Code:
+def training_files() -> ProgramFiles:
     """The program of every job that takes it from a ConfigMap."""
-    return code_of(_PACKAGE)
+    return program_files(_PACKAGE)
 
 
-def training_container(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
+def training_container(job: SliceJob, training: TrainingPlan) -> dict[str, Any]:
     """What of the container is the program's: image, command, environment and files."""
-    mounts = [*([] if training.code_in_image else [code_mount(training_code())])]
+    mounts = [*([] if training.code_in_image else [code_mount(training_files())])]
     mounts += [checkpoint_mount()] if training.bucket is not None else []
     return {
         "image": training.image if training.image is not None else PYTHON_IMAGE,
@@ -53,9 +53,9 @@ def training_container(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
     }
 
 
-def training_pod(job: JobPlan, training: TrainingPlan) -> dict[str, Any]:
+def training_pod(job: SliceJob, training: TrainingPlan) -> dict[str, Any]:
     """What of the pod's spec is the program's."""
-    volumes = [] if training.code_in_image else [code_volume(training_code())]
+    volumes = [] if training.code_in_image else [code_volume(training_files())]
     pod: dict[str, Any] = {"terminationGracePeriodSeconds": GRACE_SECONDS}
     if training.bucket is not None:
         volumes.append(checkpoint_volume(training.bucket, host_network=job.privileged))
@@ -68,7 +68,7 @@ def training_annotations(training: TrainingPlan) -> dict[str, str]:
     return ANNOTATIONS if training.bucket is not None else {}
 
 
-def _command(job: JobPlan, training: TrainingPlan) -> list[str]:
+def _command(job: SliceJob, training: TrainingPlan) -> list[str]:
     """The program itself, or a shell that installs its packages first."""
     program = ["python", "-m", "training", *training_flags(job, training)]
     if training.image is not None:
@@ -76,7 +76,7 @@ def _command(job: JobPlan, training: TrainingPlan) -> list[str]:
     return installing(TRAINING_REQUIREMENTS, shlex.join(program))
 
 
-def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[str]:
+def training_flags(job: Job, training: TrainingPlan) -> list[str]:
     """What the program is asked for; what is not stated is its configuration's own."""
     numbers = {"--steps": training.steps, "--checkpoint-every": training.checkpoint_every, "--seed": training.seed}
     stated = [part for flag, value in numbers.items() if value is not None for part in (flag, str(value))]
@@ -84,7 +84,7 @@ def training_flags(job: JobPlan | RayJobPlan, training: TrainingPlan) -> list[st
     return ["--config", training.config, *stated, *folder]
 
 
-def place_in_job(job: JobPlan) -> list[dict[str, Any]]:
+def place_in_job(job: SliceJob) -> list[dict[str, Any]]:
     """The slice's description, and the pod's place in it. A job of one host has nobody to meet. Chips are what JAX counts as
     such: of TPU 7x two to a chip."""
     numbers = {
@@ -92,14 +92,15 @@ def place_in_job(job: JobPlan) -> list[dict[str, Any]]:
         "HOSTS_PER_SLICE": job.shape.hosts,
         "CHIPS_PER_HOST": job.shape.machine.chips * job.shape.machine.devices_per_chip,
     }
-    meeting = f"{job.name}-{REPLICATED_JOB}-0-0.{job.name}:{COORDINATOR_PORT}"
+    meeting = f"{job.first_host}:{COORDINATOR_PORT}"
     values = {
         **({"COORDINATOR_ADDRESS": meeting} if job.slices * job.shape.hosts > 1 else {}),
         **{name: str(number) for name, number in numbers.items()},
         # A wrong libtpu makes JAX fall back to the next platform without a word: the program demands the first.
         "JAX_PLATFORMS": "tpu,cpu",
+        **({"SLICE_INDEX": "0"} if job.slice_label is None else {}),
     }
-    places = {"SLICE_INDEX": JOB_INDEX, "HOST_INDEX": POD_INDEX}
+    places = {**({"SLICE_INDEX": job.slice_label} if job.slice_label is not None else {}), "HOST_INDEX": POD_INDEX}
     return [
         *({"name": name, "value": value} for name, value in values.items()),
         *(
@@ -107,3 +108,13 @@ def place_in_job(job: JobPlan) -> list[dict[str, Any]]:
             for name, label in places.items()
         ),
     ]
+
+
+def training_commands(job: SliceJob, first: str) -> list[str]:
+    """How to follow a training. Its first process, which the selector `first` names, prints the losses."""
+    if job.training is None:
+        return []
+    commands = [f"kubectl logs -n {job.namespace} -l {first} --follow"]
+    if job.training.bucket is not None:
+        commands.append(f"gcloud storage ls {checkpoint_address(job.training.bucket, job.namespace, job.name)}/")
+    return commands

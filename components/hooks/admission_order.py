@@ -22,7 +22,7 @@ from components.hooks.webhook_ready import GateError, connected, pauses
 
 @dataclass(frozen=True)
 class Followed:
-    """A job that another one follows. Its kind is JobSet or RayJob."""
+    """A job that another one follows."""
 
     kind: str
     namespace: str

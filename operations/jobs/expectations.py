@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from operations.jobs.timeline import JobLine
-from settings.plan.plan import JobPlan, Plan, RayJobPlan
+from settings.plan.jobs import Job, SliceJob
+from settings.plan.plan import Plan
 from settings.plan.queues import FlavorPlan, QueuePlan
+from settings.plan.ray_jobs import RayJobPlan
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,14 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     by_name = {line.name: line for line in lines}
     made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
     made += [Promise(_own_pools_text(line), own_pools(line) if seen(line) else None) for line in lines]
-    jobs = {job.name: job for job in plan.jobs if _in_turn(plan, job)}
+    jobs = {job.name: job for job in plan.of(SliceJob) if _in_turn(plan, job)}
     chips = {name: job.slices * job.shape.chips for name, job in jobs.items()}
     after = {name: [other for other in job.after if other in jobs] for name, job in jobs.items()}
     flavors = {name: _flavor_of(plan, job) for name, job in jobs.items()}
     made += _turns(after, chips, flavors, by_name)
-    for job in plan.ray_jobs:
+    for job in plan.of(RayJobPlan):
         made += _ray(plan, job, by_name)
-    every: list[JobPlan | RayJobPlan] = [*plan.jobs, *plan.ray_jobs]
-    for each in every:
+    for each in plan.jobs:
         made += _said(each, by_name[each.name])
     return made
 
@@ -47,16 +48,16 @@ def _own_pools_text(line: JobLine) -> str:
     return f"{line.name}: {each} had a pool of its own"
 
 
-def _in_turn(plan: Plan, job: JobPlan) -> bool:
+def _in_turn(plan: Plan, job: SliceJob) -> bool:
     """Whether a job's turn follows from its order and the quota alone: not where it can fall to another flavor, borrow or
     be lent, evict or be evicted, or where Ray jobs take from the same flavor."""
     queue = queue_of(plan, job.queue, job.namespace)
-    rays = [other for other in plan.ray_jobs if (other.queue, other.namespace) == (job.queue, job.namespace)]
+    rays = [other for other in plan.of(RayJobPlan) if (other.queue, other.namespace) == (job.queue, job.namespace)]
     disputed = any(job.flavors[0] in other.flavors for other in rays)
     return len(job.flavors) == 1 and queue.cohort is None and queue.preemption is None and not disputed
 
 
-def _flavor_of(plan: Plan, job: JobPlan) -> FlavorPlan:
+def _flavor_of(plan: Plan, job: SliceJob) -> FlavorPlan:
     found = queue_of(plan, job.queue, job.namespace)
     return next(flavor for flavor in found.flavors if flavor.name == job.flavors[0])
 
@@ -68,12 +69,12 @@ def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
 # -- what the programs say --------------------------------------------------------------------------------------------
 
 
-def _said(job: JobPlan | RayJobPlan, line: JobLine) -> list[Promise]:
+def _said(job: Job, line: JobLine) -> list[Promise]:
     """Of a job that ran for real: every process counted the devices of all slices, and what it trained got better to the end."""
     if line.said is None:
         return []
     made = []
-    if isinstance(job, JobPlan):  # Ray takes lines for alike that differ in their numbers only
+    if isinstance(job, SliceJob):  # Ray takes lines for alike that differ in their numbers only
         processes = job.slices * job.shape.hosts
         counted = f"{job.name}: each of its {processes} processes counted {job.devices} devices"
         made.append(Promise(counted, line.said.devices == (job.devices,) * processes))
@@ -224,13 +225,13 @@ def expected_flavor(plan: Plan, job: RayJobPlan) -> FlavorPlan | None:
     queue = queue_of(plan, job.queue, job.namespace)
     if queue.cohort is not None or queue.preemption is not None:
         return None
-    peers = {j.name: j for j in plan.ray_jobs if (j.queue, j.namespace) == (job.queue, job.namespace)}
+    peers = {j.name: j for j in plan.of(RayJobPlan) if (j.queue, j.namespace) == (job.queue, job.namespace)}
     earlier = _closure(job, peers)
     later = {name for name, peer in peers.items() if job.name in _closure(peer, peers)}
     wanted = {flavor for name in {*earlier, job.name} for flavor in peers[name].flavors}
     unordered = [peer for name, peer in peers.items() if name not in {*earlier, *later, job.name}]
-    multislice = [other for other in plan.jobs if (other.queue, other.namespace) == (job.queue, job.namespace)]
-    rivals: list[JobPlan | RayJobPlan] = [*unordered, *multislice]
+    multislice = [other for other in plan.of(SliceJob) if (other.queue, other.namespace) == (job.queue, job.namespace)]
+    rivals: list[Job] = [*unordered, *multislice]
     if any(wanted & set(rival.flavors) for rival in rivals):
         return None
     left = {flavor.name: flavor.chips for flavor in _with_chips(plan, job)}

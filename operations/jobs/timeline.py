@@ -10,19 +10,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from operations.jobs.job_logs import END, Said
 from settings.catalogue.labels import NODEPOOL_LABEL, TPU_RESOURCE
-
-JOBSET_LABEL = "jobset.sigs.k8s.io/jobset-name"
-SLICE_LABEL = "jobset.sigs.k8s.io/job-index"
-RAY_CLUSTER_LABEL = "ray.io/cluster"
-RAY_NODE_LABEL = "ray.io/node-type"
-RAY_REPLICA_LABELS = ("ray.io/worker-group-replica-index", "replicaIndex")
-"""KubeRay's own for the replica of a multi-host worker group, and the one of GKE's webhook."""
-
-Object = dict[str, Any]
+from workloads.kinds import WorkloadKind
+from workloads.status import Object, condition, moment, since
 
 
 @dataclass(frozen=True)
@@ -78,20 +70,6 @@ class JobLine:
         return sorted({pool for pools in self.slices.values() for pool in pools})
 
 
-def moment(text: str | None) -> datetime | None:
-    return _certain(text) if text else None
-
-
-def condition(thing: Object | None, kind: str) -> Object | None:
-    """The condition of that type when it is true."""
-    conditions = (thing or {}).get("status", {}).get("conditions", [])
-    return next((c for c in conditions if c["type"] == kind and c["status"] == "True"), None)
-
-
-def since(found: Object | None) -> datetime | None:
-    return moment(found["lastTransitionTime"]) if found else None
-
-
 def nodes_of(nodes: Sequence[Object]) -> dict[str, Node]:
     """Nodes by name."""
     return {
@@ -106,30 +84,21 @@ def _certain(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def jobset_line(
-    jobset: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
+def job_line(
+    kind: WorkloadKind,
+    job: Object,
+    workload: Object | None,
+    pods: Sequence[Object],
+    nodes: Mapping[str, Node],
+    request: Request | None,
 ) -> JobLine:
-    """The row of one JobSet."""
-    done, failed = condition(jobset, "Completed"), condition(jobset, "Failed")
-    wanted = sum(int(job.get("replicas", 1)) for job in jobset["spec"]["replicatedJobs"])
-    ended = since(done or failed)
-    line = _line(jobset, wanted, workload, ended, done is not None, request)
-    placed = [(str(pod["metadata"].get("labels", {}).get(SLICE_LABEL, "0")), pod) for pod in pods]
-    return _placed(line, placed, nodes)
-
-
-def ray_line(
-    job: Object, workload: Object | None, pods: Sequence[Object], nodes: Mapping[str, Node], request: Request | None
-) -> JobLine:
-    """The row of one RayJob. Its pods go when it ends: see `merged`."""
-    status = job.get("status", {})
-    over = status.get("jobDeploymentStatus") in ("Complete", "Failed")
-    ended = (moment(status.get("endTime")) or since(condition(workload, "Finished"))) if over else None
-    wanted = sum(int(group.get("replicas", 1)) for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"])
-    line = _line(job, wanted, workload, ended, over and status.get("jobStatus") == "SUCCEEDED", request)
-    workers = [(_replica(pod), pod) for pod in pods if _ray_type(pod) == "worker"]
-    heads = [nodes.get(pod["spec"].get("nodeName", "")) for pod in pods if _ray_type(pod) == "head"]
-    return replace(_placed(line, workers, nodes), head=next((node.pool for node in heads if node is not None), None))
+    """The row of one job. The pods of some kinds go when it ends: see `merged`."""
+    status = kind.status(job, workload, pods)
+    line = _line(job, status.wanted, workload, status.ended, status.succeeded, request)
+    heads = [nodes.get(pod["spec"].get("nodeName", "")) for pod in status.head]
+    return replace(
+        _placed(line, status.pods, nodes), head=next((node.pool for node in heads if node is not None), None)
+    )
 
 
 def _line(
@@ -157,15 +126,6 @@ def chip_flavors(workload: Object | None) -> frozenset[str]:
     admission = (workload or {}).get("status", {}).get("admission", {})
     given = (entry.get("flavors", {}).get(TPU_RESOURCE) for entry in admission.get("podSetAssignments", []))
     return frozenset(flavor for flavor in given if flavor)
-
-
-def _ray_type(pod: Object) -> str:
-    return str(pod["metadata"].get("labels", {}).get(RAY_NODE_LABEL, ""))
-
-
-def _replica(pod: Object) -> str:
-    labels = pod["metadata"].get("labels", {})
-    return next((str(labels[key]) for key in RAY_REPLICA_LABELS if key in labels), "0")
 
 
 def _placed(line: JobLine, pods: Sequence[tuple[str, Object]], nodes: Mapping[str, Node]) -> JobLine:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from operations.jobs.timeline import JobLine, Object, condition
+from operations.jobs.timeline import JobLine
 from settings.catalogue.labels import TPU_RESOURCE
+from workloads.status import Object, condition
 
 _STOPPED = (143, 137)
 """Of a program that was told to end, or was killed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,23 +12,23 @@ from operations.jobs import job_logs
 from operations.jobs.expectations import expected_flavor
 from operations.jobs.job_logs import Said
 from operations.jobs.timeline import (
-    JOBSET_LABEL,
-    RAY_CLUSTER_LABEL,
     JobLine,
     Node,
-    jobset_line,
+    job_line,
     merged,
     nodes_of,
-    ray_line,
     request_of,
 )
 from operations.jobs.wait_reasons import free_chips, refusals_of, with_failure, with_room, with_scale_up
 from operations.kubernetes import Cluster
-from settings.catalogue.versions import JOBSET_API, KUEUE_API, RAY_API
-from settings.plan.plan import JobPlan, Plan, RayJobPlan
+from settings.catalogue.versions import KUEUE_API
+from settings.plan.jobs import Job
+from settings.plan.plan import Plan
+from settings.plan.ray_jobs import RayJobPlan
+from workloads.kinds import kind_of
+from workloads.status import Object
 
 PROVISIONING_API = "autoscaling.x-k8s.io/v1"
-Object = dict[str, Any]
 _SEEN = TypeAdapter(dict[str, JobLine])
 
 
@@ -55,10 +54,9 @@ class Watcher:
         self._listed = {}
         nodes = nodes_of(self.cluster.list("/api/v1/nodes"))
         queues = {(q.namespace, q.local_queue): self._free(q.cluster_queue) for q in self.plan.queues}
-        jobs: list[JobPlan | RayJobPlan] = [*self.plan.jobs, *self.plan.ray_jobs]
         found = [
             with_room(self._row(job, nodes), job.slices * job.shape.chips, queues[job.namespace, job.queue])
-            for job in jobs
+            for job in self.plan.jobs
         ]
         if self.memory is not None:
             self.memory.write_bytes(_SEEN.dump_json(self._seen))
@@ -67,23 +65,22 @@ class Watcher:
     def _free(self, cluster_queue: str) -> dict[str, tuple[int, int]]:
         return free_chips(self.cluster.call("GET", f"/apis/{KUEUE_API}/clusterqueues/{cluster_queue}"))
 
-    def _row(self, job: JobPlan | RayJobPlan, nodes: dict[str, Node]) -> JobLine:
-        is_ray = isinstance(job, RayJobPlan)
-        api, plural = (RAY_API, "rayjobs") if is_ray else (JOBSET_API, "jobsets")
-        found = self.cluster.call("GET", f"/apis/{api}/namespaces/{job.namespace}/{plural}/{job.name}")
+    def _row(self, job: Job, nodes: dict[str, Node]) -> JobLine:
+        kind = kind_of(job)
+        collection = f"/apis/{job.kind.api_version}/namespaces/{job.namespace}/{job.kind.plural}"
+        found = self.cluster.call("GET", f"{collection}/{job.name}")
         workload = self._workload(job.namespace, found["metadata"]["uid"])
-        ray_cluster = found.get("status", {}).get("rayClusterName", "")
-        own = f"{RAY_CLUSTER_LABEL}={ray_cluster}" if is_ray else f"{JOBSET_LABEL}={job.name}"
-        pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
+        own = kind.pods(job, found)
+        pods = self._pods(job.namespace, own)
         asked = self._requests(job.namespace, workload) if job.queued else []
         request = request_of(asked[-1]) if asked else None
-        line = (ray_line if is_ray else jobset_line)(found, workload, pods, nodes, request)
+        line = job_line(kind, found, workload, pods, nodes, request)
         line = with_failure(replace(line, refusals=refusals_of(asked)), found, pods)
         if any(not pod["spec"].get("nodeName") for pod in pods):
             line = with_scale_up(line, pods, self._failed_scale_ups(job.namespace))
         uid = found["metadata"]["uid"]
         if line.finished and (uid not in self._seen or not self._seen[uid].finished):
-            line = replace(line, said=self._said(job, pods))
+            line = replace(line, said=self._said(job, own, pods))
         if uid in self._seen:
             line = merged(self._seen[uid], line)
         elif isinstance(job, RayJobPlan):
@@ -92,12 +89,14 @@ class Watcher:
         self._seen[uid] = line
         return line
 
-    def _said(self, job: JobPlan | RayJobPlan, pods: list[Object]) -> Said | None:
-        """What a job's programs have said: those of a JobSet in its pods, those of Ray's workers in the pod that submitted them."""
-        if isinstance(job, RayJobPlan):
-            own = f"batch.kubernetes.io/job-name={job.name}"
-            pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=own)
-        return job_logs.read(self.cluster, job.namespace, [pod["metadata"]["name"] for pod in pods])
+    def _said(self, job: Job, own: str, pods: list[Object]) -> Said | None:
+        """What a job's programs have reported. `pods` are those of the selector `own`."""
+        logs = kind_of(job).logs(job)
+        reporting = pods if logs == own else self._pods(job.namespace, logs)
+        return job_logs.read(self.cluster, job.namespace, [pod["metadata"]["name"] for pod in reporting])
+
+    def _pods(self, namespace: str, selector: str) -> list[Object]:
+        return self.cluster.list(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
 
     def _workload(self, namespace: str, uid: str) -> Object | None:
         """A job's Workload; of an elastic job, which gets another with each change of its size, the newest."""

@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CapacityKind
-from settings.plan.plan import JobPlan, Plan, PoolPlan, RayJobPlan
+from settings.plan.jobs import Job
+from settings.plan.plan import Plan, PoolPlan
 from settings.plan.slices import count_of, is_autopilot, max_run_seconds
 from settings.schema.stack import PricesSection, SliceSection
 
@@ -69,14 +70,13 @@ class Cost:
 def cost_of(plan: Plan) -> Cost:
     """Everything that is counted of a plan."""
     prices = plan.settings.prices
-    jobs: list[JobPlan | RayJobPlan] = [*plan.jobs, *plan.ray_jobs]
     slices = _slices(plan)
     kinds = {slice_.kind for slice_ in slices}
     return Cost(
         currency=prices.currency,
         minimum=_amount(((slice_, slice_.fewest) for slice_ in slices), prices),
         full=_amount(((slice_, slice_.shape.hosts) for slice_ in slices), prices),
-        jobs=tuple(_job(job, plan) for job in jobs),
+        jobs=tuple(_job(job, plan) for job in plan.jobs),
         unpriced=tuple(sorted(kind for kind in kinds if _price(kind, prices) is None)),
     )
 
@@ -125,8 +125,8 @@ def _price(kind: Kind, prices: PricesSection) -> Decimal | None:
     return Decimal(str(stated)) if stated is not None else None
 
 
-def _job(job: JobPlan | RayJobPlan, plan: Plan) -> JobAmount:
-    slices = job.slices if isinstance(job, JobPlan) else job.max_slices
+def _job(job: Job, plan: Plan) -> JobAmount:
+    slices = job.most_slices
     sections = _sections(job, plan)
     kinds = tuple(dict.fromkeys(_kind(s.shape, s.capacity) for s in sections))
     stated = [_price(kind, plan.settings.prices) for kind in kinds]
@@ -149,7 +149,7 @@ def _longest_hours(sections: Sequence[SliceSection]) -> Decimal | None:
     return Decimal(max(limits)) / 3600 if len(limits) == len(runs) else None
 
 
-def _sections(job: JobPlan | RayJobPlan, plan: Plan) -> list[SliceSection]:
+def _sections(job: Job, plan: Plan) -> list[SliceSection]:
     """The slices that a job may run on."""
     by_name = {section.flavor: section for section in plan.settings.slices}
     return [by_name[flavor] for flavor in job.flavors]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.labels import DEFAULT_POOL
+from settings.catalogue.versions import RAY_API
 from settings.plan.host_requests import DISK_MIB
-from settings.plan.job_flavors import Labels
 from settings.plan.job_queues import certain_place
+from settings.plan.jobs import Job, JobKind, priority_of
 from settings.plan.queues import node_labels
 from settings.plan.slices import is_autopilot, request_seconds
 from settings.plan.system_nodes import Room
-from settings.plan.training import TrainingPlan, checkpoints_plan, training_plan
+from settings.plan.training import checkpoints_plan, training_plan
 from settings.schema.field_types import mebibytes
 from settings.schema.ray import RayJobSection
-from settings.schema.stack import Settings, WorkloadSection
-from settings.schema.teams import PrioritySection
+from settings.schema.stack import Settings
 
 SUBMITTER = Room(500, 512)
 """The pod that hands the job to the head and follows its log. KubeRay's own default has 200 MiB; Ray's command line needs more."""
@@ -24,39 +23,26 @@ AUTOSCALER = Room(500, 512)
 """Ray's autoscaler, which KubeRay puts beside the head of an elastic job: what it asks for if nothing is stated."""
 
 
-@dataclass(frozen=True)
-class RayJobPlan:
-    name: str
-    namespace: str
-    queue: str
-    shape: SliceShape
-    flavors: tuple[str, ...]
-    """What it may get, in the order in which Kueue tries it."""
-    labels: tuple[Labels, ...]
-    """What its workers select nodes by: all labels of any of these."""
-    slices: int
+@dataclass(frozen=True, kw_only=True)
+class RayJobPlan(Job):
+    kind = JobKind("RayJob", RAY_API, "rayjobs")
+
     max_slices: int
     elastic: bool
-    after: tuple[str, ...]
     image: str
     requirements: tuple[str, ...]
     head: Room
     worker: Room
     epochs: int
-    training: TrainingPlan | None
-    """None: it fits a line, for `epochs`."""
-    request_seconds: int | None
-    """For how long nodes from queued provisioning are asked for; None where none may come so."""
+    """How long a job that does not train fits a line."""
     system_pool: str | None
     """The pool of the nodes for the head; None on Autopilot, where it has no name."""
     disk_mib: int | None
-    """What head and workers ask for of their nodes' disks; None: nothing."""
-    priority: PrioritySection | None = None
+    """What head and workers request of their nodes' disks; None: nothing."""
 
     @property
-    def queued(self) -> bool:
-        """Its nodes may come by queued provisioning."""
-        return self.request_seconds is not None
+    def most_slices(self) -> int:
+        return self.max_slices
 
 
 def ray_job_plans(settings: Settings) -> dict[str, RayJobPlan]:
@@ -92,11 +78,6 @@ def _plan(job: RayJobSection, settings: Settings) -> RayJobPlan:
         disk_mib=DISK_MIB if is_autopilot(settings) else None,
         priority=priority_of(job, settings),
     )
-
-
-def priority_of(job: WorkloadSection | RayJobSection, settings: Settings) -> PrioritySection | None:
-    """The class that a job names, if it names one."""
-    return next((section for section in settings.priorities if section.name == job.priority), None)
 
 
 def max_slices(job: RayJobSection) -> int:

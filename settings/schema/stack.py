@@ -149,9 +149,11 @@ class QueueSection(Section):
 
 
 class WorkloadSection(Section):
-    """One multislice job."""
+    """One training job."""
 
     name: JobName
+    kind: Literal["jobset", "job"] = "jobset"
+    """`jobset`: a JobSet, of any number of slices. `job`: an indexed Job of Kubernetes itself, of one slice."""
     slices: int = Field(ge=1, le=256)
     flavor: str | None = None
     """Which kind of slice: any flavor of its shape in the queue will do. May be left out where there is only one."""

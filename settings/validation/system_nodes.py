@@ -78,7 +78,7 @@ def _given_out(settings: Settings) -> Iterator[Problem]:
     yield from _at_most(memory, room.mib, f"{room.mib // 1024}Gi")
 
 
-def _at_most(stated: list[tuple[str, object, int]], there: int, shown: str) -> Iterator[Problem]:
+def _at_most(stated: Sequence[tuple[str, object, int]], there: int, shown: str) -> Iterator[Problem]:
     if stated and sum(amount for _, _, amount in stated) > there:
         path, got, _ = stated[-1]
         among = f", and {len(stated)} queues and teams together state more" if len(stated) > 1 else ""

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from settings.plan.plan import JobPlan, Plan, QueuePlan, plan_from
+from settings.plan.jobs import JobSetPlan
+from settings.plan.plan import Plan, QueuePlan, plan_from
+from settings.plan.ray_jobs import RayJobPlan
 from settings.schema.stack import RetrySection, Settings
 
 pytestmark = pytest.mark.config
@@ -90,9 +92,11 @@ def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
     """Its time between the tries of Plan B is shorter, as all times are; no two buckets have one name; and processors train the
     smallest model."""
     dev, local = plan_of(ROOT / "Pulumi.dev.yaml", checkout), plan_of(ROOT / "Pulumi.local.yaml", checkout)
-    assert (dev.pools, dev.ray_jobs) == (local.pools, local.ray_jobs)
-    assert [with_tiny_model(job) for job in dev.jobs] == [with_tiny_model(job) for job in local.jobs]
-    assert {job.training.config for job in local.jobs if job.training is not None} == {"tiny"}
+    assert (dev.pools, dev.of(RayJobPlan)) == (local.pools, local.of(RayJobPlan))
+    assert [with_tiny_model(job) for job in dev.of(JobSetPlan)] == [
+        with_tiny_model(job) for job in local.of(JobSetPlan)
+    ]
+    assert {job.training.config for job in local.of(JobSetPlan) if job.training is not None} == {"tiny"}
     assert [plan.checkpoints and plan.checkpoints.bucket for plan in (dev, local)] == [
         f"{p.settings.project}-checkpoints" for p in (dev, local)
     ]
@@ -102,7 +106,7 @@ def test_the_rehearsal_differs_from_dev_in_values_only(checkout: Path) -> None:
     assert not local.settings.deletion_protection
 
 
-def with_tiny_model(job: JobPlan) -> JobPlan:
+def with_tiny_model(job: JobSetPlan) -> JobSetPlan:
     """A job with the smallest model, and no bucket."""
     assert job.training is not None
     return replace(job, training=replace(job.training, config="tiny", bucket=None))
@@ -135,8 +139,8 @@ def test_both_stacks_are_the_tutorials_platform(checkout: Path) -> None:
 def test_the_autopilot_stack_is_tutorial_a_without_pools(checkout: Path) -> None:
     plan, dev = plan_of(ROOT / "Pulumi.autopilot.yaml", checkout), plan_of(ROOT / "Pulumi.dev.yaml", checkout)
     assert (plan.pools, plan.chips) == ((), 24)
-    assert tuple(replace(job, share=None) for job in plan.jobs) == dev.jobs
-    assert all(job.share is not None for job in plan.jobs)
+    assert tuple(replace(job, share=None) for job in plan.of(JobSetPlan)) == dev.of(JobSetPlan)
+    assert all(job.share is not None for job in plan.of(JobSetPlan))
     ((flavor,),) = (queue.flavors for queue in plan.queues)
     assert (flavor.chips, flavor.pools) == (24, ())
     assert dict(flavor.labels) == {
@@ -187,7 +191,7 @@ def test_a_ray_job_of_production_runs_on_the_plan_and_generation_that_it_lists(f
     values = values_of(ROOT / "Pulumi.prod.yaml")
     values["tpu-platform:teams"][0]["cpu"] = {}
     values["tpu-platform:ray"]["jobs"] = [{"name": "a-job", "team": "research", "flavors": [flavor]}]
-    (job,) = planned(values, checkout).ray_jobs
+    (job,) = planned(values, checkout).of(RayJobPlan)
     (section,) = (each for each in values["tpu-platform:slices"] if each["flavor"] == flavor)
     assert (job.queue, job.flavors, job.shape.topology) == ("research", (flavor,), section["topology"])
     assert job.queued == (section["capacity"] == "queued")

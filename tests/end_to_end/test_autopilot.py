@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from operations.jobs.expectations import overlap, own_pools, waited_for
-from operations.jobs.timeline import POOL_LABEL
 from rehearsal.host import sandbox
+from settings.catalogue.labels import NODEPOOL_LABEL
 from tests.end_to_end.conftest import HERE, Checkout, until
 
 pytestmark = pytest.mark.rehearsal
@@ -114,7 +114,9 @@ def test_slices_go_when_their_jobs_have_ended_and_the_controllers_nodes_stay(aut
     until(
         "and their pools",
         SHRINKS_S,
-        lambda: {p["name"] for p in found(auto)["nodePools"]} == {n["metadata"]["labels"][POOL_LABEL] for n in nodes},
+        lambda: (
+            {p["name"] for p in found(auto)["nodePools"]} == {n["metadata"]["labels"][NODEPOOL_LABEL] for n in nodes}
+        ),
     )
 
 

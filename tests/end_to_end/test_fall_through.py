@@ -12,7 +12,7 @@ import yaml
 from operations.kubernetes import Cluster
 from settings.catalogue.labels import ACCELERATOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL, TPU_RESOURCE
 from settings.catalogue.versions import JOBSET_API, KUEUE_API
-from settings.plan.plan import JobPlan
+from settings.plan.jobs import JobSetPlan
 from tests.end_to_end.conftest import HERE, Checkout, submit, until
 from workloads.jobset.manifest import multislice_jobset
 
@@ -48,7 +48,7 @@ def with_jobs(config: dict[str, Any]) -> None:
 class Team:
     """A team's namespace, and the jobs that its members may submit."""
 
-    def __init__(self, cluster: Cluster, jobs: dict[str, JobPlan]) -> None:
+    def __init__(self, cluster: Cluster, jobs: dict[str, JobSetPlan]) -> None:
         self.cluster, self.jobs = cluster, jobs
         self.jobsets = f"/apis/{JOBSET_API}/namespaces/{TEAM}/jobsets"
 
@@ -81,7 +81,7 @@ class Team:
             self.cluster.call("DELETE", f"{self.jobsets}/{item['metadata']['name']}")
 
 
-def manifest_of(job: JobPlan) -> dict[str, Any]:
+def manifest_of(job: JobSetPlan) -> dict[str, Any]:
     """As the program makes it; the one that takes anything, as a member writes it who leaves the shape open."""
     manifest = multislice_jobset(job)
     if job.name == "anything":
@@ -106,7 +106,7 @@ def team(fresh: Callable[..., Checkout]) -> Iterator[Team]:
         undo = checkout.config(with_jobs)
         plan = checkout.plan
         undo()
-        found = Team(checkout.cluster(), {job.name: job for job in plan.jobs})
+        found = Team(checkout.cluster(), {job.name: job for job in plan.of(JobSetPlan)})
         found.submit("whole")
         until("the reservation is full", ADMITTED_S, lambda: found.flavor("whole") == "reserved")
         yield found

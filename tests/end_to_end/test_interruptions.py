@@ -21,13 +21,17 @@ import pytest
 from kubernetes import client
 
 from operations.jobs import job_logs
-from operations.jobs.timeline import JOBSET_LABEL, POOL_LABEL, condition, jobset_line
+from operations.jobs.timeline import job_line
 from operations.jobs.wait_reasons import with_failure
 from rehearsal.host import sandbox
+from settings.catalogue.labels import NODEPOOL_LABEL
 from settings.catalogue.versions import JOBSET_API, KUEUE_API
-from settings.plan.plan import JobPlan
+from settings.plan.jobs import JobSetPlan
 from tests.end_to_end.conftest import Checkout, submit, until
 from workloads.jobset.manifest import multislice_jobset
+from workloads.jobset.status import JOBSET_LABEL
+from workloads.kinds import KINDS
+from workloads.status import condition
 
 pytestmark = pytest.mark.rehearsal
 
@@ -63,10 +67,10 @@ class Stage:
         self.checkout, self.plan, self.cluster = checkout, checkout.plan, checkout.cluster()
         self.steady = self.told("steady")  # now: the logs of a node go with it
 
-    def job(self, name: str, **changes: Any) -> JobPlan:
-        return replace(self.plan.jobs[0], name=name, after=(), **changes)
+    def job(self, name: str, **changes: Any) -> JobSetPlan:
+        return replace(self.plan.of(JobSetPlan)[0], name=name, after=(), **changes)
 
-    def submit(self, job: JobPlan, before: str = "") -> None:
+    def submit(self, job: JobSetPlan, before: str = "") -> None:
         """`before` is a program that its pods run first, if they run the tutorial's payload."""
         made = multislice_jobset(job)
         (container,) = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
@@ -96,7 +100,7 @@ class Stage:
     def fails(self, name: str) -> str:
         """Waits until a job has failed; what `make up` says of it."""
         until(f"{name} fails", STARTS_S, lambda: condition(self.jobset(name), "Failed") is not None)
-        line = jobset_line(self.jobset(name), None, self.pods(name), {}, None)
+        line = job_line(KINDS[JobSetPlan], self.jobset(name), None, self.pods(name), {}, None)
         return with_failure(line, self.jobset(name), self.pods(name)).note
 
     def saved(self) -> int:
@@ -121,14 +125,16 @@ class Stage:
         return []
 
     def pools(self, name: str = DISTURBED) -> set[str]:
-        nodes = {n["metadata"]["name"]: n["metadata"]["labels"][POOL_LABEL] for n in self.cluster.list("/api/v1/nodes")}
+        nodes = {
+            n["metadata"]["name"]: n["metadata"]["labels"][NODEPOOL_LABEL] for n in self.cluster.list("/api/v1/nodes")
+        }
         return {nodes[pod["spec"]["nodeName"]] for pod in self.pods(name) if pod["spec"].get("nodeName") in nodes}
 
     @contextmanager
     def cordoned(self, pool: str) -> Iterator[None]:
         """No pod comes to the nodes of a pool."""
         nodes = [
-            n["metadata"]["name"] for n in self.cluster.list("/api/v1/nodes", labelSelector=f"{POOL_LABEL}={pool}")
+            n["metadata"]["name"] for n in self.cluster.list("/api/v1/nodes", labelSelector=f"{NODEPOOL_LABEL}={pool}")
         ]
         try:
             self._cordon(nodes, True)
@@ -205,7 +211,7 @@ def test_one_that_is_evicted_saves_first_and_goes_on_where_it_is_admitted_again(
     until("its pods are gone", STARTS_S, lambda: not stage.pods())
     saved = stage.saved()
     assert saved >= told, "it saved where it was stopped"
-    urgent = 2 * stage.plan.jobs[0].shape.hosts
+    urgent = 2 * stage.plan.of(JobSetPlan)[0].shape.hosts
     until("the urgent one runs", STARTS_S, lambda: stage.running("urgent") == urgent)
     with stage.cordoned(pool):
         until("the urgent one ends", ENDS_S, lambda: condition(stage.jobset("urgent"), "Completed") is not None)
@@ -218,7 +224,7 @@ def _knew_their_places(stage: Stage, name: str, slices: int) -> None:
     """The pods had their numbers by GKE's variables, and the names in those led to the pods with these numbers."""
     logs = [stage.cluster.text(f"{PODS}/{pod['metadata']['name']}/log") or "" for pod in stage.pods(name)]
     told = [json.loads(line) for log in logs for line in log.splitlines() if line.startswith('{"place"')]
-    hosts = stage.plan.jobs[0].shape.hosts
+    hosts = stage.plan.of(JobSetPlan)[0].shape.hosts
     at = {tuple(one["place"]): one["own"] for one in told}
     assert sorted(at) == [(slice_, worker) for slice_ in range(slices) for worker in range(hosts)]
     for one in told:

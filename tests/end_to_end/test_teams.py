@@ -13,10 +13,12 @@ from kubernetes.client import ApiException
 from operations.kubernetes import Cluster
 from rehearsal.host import sandbox
 from settings.catalogue.versions import JOBSET_API, KUEUE_API, RAY_API
-from settings.plan.plan import JobPlan, Plan, RayJobPlan
+from settings.plan.jobs import Job, JobSetPlan
+from settings.plan.plan import Plan
+from settings.plan.ray_jobs import RayJobPlan
 from tests.end_to_end.conftest import Checkout, submit, until
 from workloads.jobset.manifest import multislice_jobset
-from workloads.rayjob.manifest import WORKER_GROUP, ray_code, ray_job
+from workloads.rayjob.manifest import WORKER_GROUP, ray_files, ray_job
 
 pytestmark = pytest.mark.rehearsal
 
@@ -84,17 +86,15 @@ class Platform:
     def __init__(self, checkout: Checkout, plan: Plan) -> None:
         self.checkout = checkout
         self.cluster: Cluster = checkout.cluster()
-        self.jobs: dict[str, JobPlan | RayJobPlan] = {
-            **{job.name: job for job in plan.jobs},
-            **{job.name: job for job in plan.ray_jobs},
-        }
+        self.jobs: dict[str, Job] = {job.name: job for job in plan.jobs}
 
     def submit(self, name: str) -> None:
         job = self.jobs[name]
-        if isinstance(job, JobPlan):
+        if isinstance(job, JobSetPlan):
             submit(self.cluster, jobsets(job), multislice_jobset(job))
             return
-        code = ray_code()
+        assert isinstance(job, RayJobPlan)
+        code = ray_files()
         files = {"metadata": {"name": code.config_map}, "data": code.files}
         self.cluster.call("POST", f"/api/v1/namespaces/{job.namespace}/configmaps", files)
         submit(self.cluster, rayjobs(job.namespace), ray_job(job))
@@ -135,7 +135,7 @@ class Platform:
         """The pools that a job's pods with chips were bound to; Ray's workers belong to a cluster, which is named by KubeRay."""
         job = self.jobs[name]
         selector = (
-            f"jobset.sigs.k8s.io/jobset-name={name}" if isinstance(job, JobPlan) else f"ray.io/group={WORKER_GROUP}"
+            f"jobset.sigs.k8s.io/jobset-name={name}" if isinstance(job, JobSetPlan) else f"ray.io/group={WORKER_GROUP}"
         )
         pods = self.cluster.list(f"/api/v1/namespaces/{job.namespace}/pods", labelSelector=selector)
         nodes = {n["metadata"]["name"]: n["metadata"]["labels"] for n in self.cluster.list("/api/v1/nodes")}
@@ -180,7 +180,7 @@ def rayjobs(namespace: str) -> str:
     return f"/apis/{RAY_API}/namespaces/{namespace}/rayjobs"
 
 
-def jobsets(job: JobPlan | RayJobPlan) -> str:
+def jobsets(job: Job) -> str:
     return f"/apis/{JOBSET_API}/namespaces/{job.namespace}/jobsets"
 
 
@@ -313,7 +313,7 @@ def test_chips_outside_of_queues_are_refused_in_a_teams_namespace(platform: Plat
     assert platform.dry_run(jobs, plain_job(0)) == ""
     assert platform.dry_run(jobs, plain_job(4, **{"kueue.x-k8s.io/queue-name": "team-a"})) == ""
     owner = platform.jobs["owner"]
-    assert isinstance(owner, JobPlan)
+    assert isinstance(owner, JobSetPlan)
     without = multislice_jobset(owner)
     del without["metadata"]["labels"]
     assert "must name its queue" in platform.dry_run(jobsets(owner), without)

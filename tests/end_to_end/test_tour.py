@@ -14,8 +14,8 @@ import pytest
 
 from components.monitoring import address
 from operations.jobs.expectations import overlap, own_pools, waited_for
-from operations.jobs.timeline import POOL_LABEL
 from rehearsal.host import sandbox
+from settings.catalogue.labels import NODEPOOL_LABEL
 from settings.plan.dashboard import dashboard
 from tests.end_to_end.conftest import Checkout, until
 
@@ -111,7 +111,7 @@ def test_nodes_are_as_gke_makes_them(checkout: Checkout) -> None:
     nodes = checkout.cluster().list("/api/v1/nodes")
     pools: dict[str, list[Any]] = {}
     for node in nodes:
-        pools.setdefault(node["metadata"]["labels"][POOL_LABEL], []).append(node)
+        pools.setdefault(node["metadata"]["labels"][NODEPOOL_LABEL], []).append(node)
     for pool in ("nodepool1", "nodepool2", "nodepool3"):
         assert len(pools[pool]) == 2
         for node in pools[pool]:

@@ -20,6 +20,7 @@ from rehearsal import lifecycle
 from rehearsal.errors import RehearsalError
 from rehearsal.host import sandbox
 from settings.catalogue.versions import JOBSET_API, KUEUE_API
+from settings.plan.jobs import JobSetPlan
 from tests.end_to_end.conftest import Checkout, until
 from workloads.jobset.manifest import multislice_jobset
 
@@ -198,7 +199,7 @@ def test_a_controller_that_is_made_again_is_still_helms(troubled: Checkout) -> N
 
 def test_down_brings_controllers_back_before_it_deletes_anything(troubled: Checkout) -> None:
     """Without them no job can be deleted. It then stops for a job that is not the stack's, so that there is something to see."""
-    foreign = replace(troubled.plan.jobs[0], name="foreign", slices=3)
+    foreign = replace(troubled.plan.of(JobSetPlan)[0], name="foreign", slices=3)
     troubled.cluster().call("POST", JOBSETS, multislice_jobset(foreign))
     until("it waits in the queue", ENDS_S, lambda: "foreign" in waiting(troubled))
     for name, namespace in DEPLOYMENTS.items():

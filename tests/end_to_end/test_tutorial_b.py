@@ -18,6 +18,7 @@ from operations.stack.up import given_up
 from rehearsal import lifecycle
 from rehearsal.host import sandbox
 from settings.catalogue.versions import JOBSET_API, KUEUE_API, RAY_API
+from settings.plan.jobs import JobSetPlan
 from settings.plan.ray_jobs import RayJobPlan
 from tests.end_to_end.conftest import Checkout, submit, until
 from workloads.jobset.manifest import multislice_jobset
@@ -56,7 +57,7 @@ class Platform:
         return lifecycle.google(self.checkout.layout, method, path, body)
 
     def job(self, name: str, **changes: Any) -> RayJobPlan:
-        first: RayJobPlan = self.plan.ray_jobs[0]
+        first: RayJobPlan = self.plan.of(RayJobPlan)[0]
         return replace(first, name=name, after=(), **changes)
 
     def submit(self, name: str, **changes: Any) -> None:
@@ -77,7 +78,7 @@ class Platform:
     def lines(self, *names: str) -> list[JobLine]:
         if names not in self._watchers:
             jobs = tuple(self.job(name) for name in names)
-            self._watchers[names] = Watcher(self.cluster, replace(self.plan, jobs=(), ray_jobs=jobs))
+            self._watchers[names] = Watcher(self.cluster, replace(self.plan, jobs=jobs))
         return self._watchers[names].lines()
 
     def line(self, name: str) -> JobLine:
@@ -190,7 +191,7 @@ def test_plan_b_that_fails_to_the_end_is_given_up_and_the_others_go_on(platform:
     platform.hold_plan_a()
     platform.google("PUT", "/_rehearsal/faults", [{"fault": "dws-fail", "times": 100}])
     platform.submit("hopeless")
-    jobset = multislice_jobset(replace(platform.plan.jobs[-1], name="bystander", after=()))
+    jobset = multislice_jobset(replace(platform.plan.of(JobSetPlan)[-1], name="bystander", after=()))
     platform.cluster.call("POST", JOBSETS, jobset)
     until("Kueue gives up", GIVES_UP_S, lambda: platform.line("hopeless").deactivated)
     line = platform.line("hopeless")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -30,9 +30,12 @@ from components.manifests.teams import (
     subjects,
 )
 from settings.catalogue.labels import ACCELERATOR_LABEL, TOPOLOGY_LABEL
+from settings.plan.jobs import IndexedJobPlan, JobSetPlan
 from settings.plan.plan import Plan, plan_from
+from settings.plan.ray_jobs import RayJobPlan
+from workloads.job.manifest import headless_service, indexed_job
 from workloads.jobset.manifest import multislice_jobset
-from workloads.program_files import Code
+from workloads.program_files import ProgramFiles
 from workloads.rayjob.manifest import ray_job
 
 pytestmark = pytest.mark.golden
@@ -54,8 +57,10 @@ def plan() -> Plan:
 @pytest.fixture(autouse=True)
 def code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that never changes: the ConfigMap's name has a digest of it."""
-    monkeypatch.setattr("workloads.training_pod.training_code", lambda: Code("training", {"__main__.py": ""}))
-    monkeypatch.setattr("workloads.rayjob.manifest.ray_code", lambda: Code("ray_programs", {"__init__.py": ""}))
+    monkeypatch.setattr("workloads.training_pod.training_files", lambda: ProgramFiles("training", {"__main__.py": ""}))
+    monkeypatch.setattr(
+        "workloads.rayjob.manifest.ray_files", lambda: ProgramFiles("ray_programs", {"__init__.py": ""})
+    )
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +102,7 @@ def shared() -> Plan:
 
 @pytest.mark.parametrize("slices", [1, 2, 3])
 def test_jobsets_of_the_tutorial(plan: Plan, golden, slices: int) -> None:
-    job = next(job for job in plan.jobs if job.slices == slices)
+    job = next(job for job in plan.of(JobSetPlan) if job.slices == slices)
     golden.check(job.name, multislice_jobset(job))
 
 
@@ -105,20 +110,20 @@ def test_jobset_of_several_generations(plan: Plan, golden) -> None:
     """What its flavors share is a node selector; a term each says in what they differ."""
     shapes = [("tpu-v5-lite-podslice", "4x4"), ("tpu-v6e-slice", "4x4")]
     labels = tuple(((ACCELERATOR_LABEL, accelerator), (TOPOLOGY_LABEL, topology)) for accelerator, topology in shapes)
-    golden.check("multislice-two-generations", multislice_jobset(replace(plan.jobs[0], labels=labels)))
+    golden.check("multislice-two-generations", multislice_jobset(replace(plan.of(JobSetPlan)[0], labels=labels)))
 
 
 def test_privileged_jobset(plan: Plan, golden) -> None:
-    golden.check("multislice-privileged", multislice_jobset(replace(plan.jobs[0], privileged=True)))
+    golden.check("multislice-privileged", multislice_jobset(replace(plan.of(JobSetPlan)[0], privileged=True)))
 
 
 def test_jobset_that_counts_devices(plan: Plan, golden) -> None:
-    golden.check("multislice-device-count", multislice_jobset(replace(plan.jobs[0], training=None)))
+    golden.check("multislice-device-count", multislice_jobset(replace(plan.of(JobSetPlan)[0], training=None)))
 
 
 def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
     training = replace(
-        plan.jobs[0].training,
+        plan.of(JobSetPlan)[0].training,
         config="mine",
         steps=1000,
         checkpoint_every=50,
@@ -126,11 +131,11 @@ def test_jobset_with_the_program_in_its_image(plan: Plan, golden) -> None:
         image="us-docker.pkg.dev/my-project-id/images/train:1.0.0",
         code_in_image=True,
     )
-    golden.check("multislice-image", multislice_jobset(replace(plan.jobs[0], training=training)))
+    golden.check("multislice-image", multislice_jobset(replace(plan.of(JobSetPlan)[0], training=training)))
 
 
 def test_jobset_on_autopilot(golden) -> None:
-    (job, *_) = committed("autopilot").jobs
+    (job, *_) = committed("autopilot").of(JobSetPlan)
     golden.check("multislice-autopilot", multislice_jobset(job))
 
 
@@ -152,10 +157,18 @@ def test_queues_that_share(shared: Plan, golden) -> None:
             golden.check(f"sharing-{queue.cluster_queue}", cluster_queue(queue), local_queue(queue))
 
 
+def test_indexed_job(plan: Plan, golden) -> None:
+    job = plan.of(JobSetPlan)[-1]
+    assert job.slices == 1
+    shared = {each.name: getattr(job, each.name) for each in fields(job)}
+    indexed = IndexedJobPlan(**shared)
+    golden.check("job-indexed", indexed_job(indexed), headless_service(indexed))
+
+
 def test_priorities(shared: Plan, golden) -> None:
     low, high = shared.settings.priorities
     golden.check("priorities", *map(workload_priority_class, (low, high)), priority_class(high))
-    for job in shared.jobs:
+    for job in shared.of(JobSetPlan):
         golden.check(f"priority-{job.name}", multislice_jobset(job))
 
 
@@ -167,19 +180,19 @@ def test_teams(shared: Plan, golden) -> None:
 
 
 def test_ray_jobs_of_the_tutorial(plan: Plan, golden) -> None:
-    for job in plan.ray_jobs:
+    for job in plan.of(RayJobPlan):
         golden.check(job.name, ray_job(job))
 
 
 def test_ray_job_that_lists_flavors(plan: Plan, golden) -> None:
     """The shape is a node selector, where GKE's webhook for its workers reads it; a term each says in what the flavors differ."""
-    queue = next(queue for queue in plan.queues if queue.local_queue == plan.ray_jobs[0].queue)
+    queue = next(queue for queue in plan.queues if queue.local_queue == plan.of(RayJobPlan)[0].queue)
     labels = tuple(flavor.labels for flavor in queue.flavors if flavor.shape is not None)
-    golden.check("rayjob-flavors", ray_job(replace(plan.ray_jobs[0], labels=labels)))
+    golden.check("rayjob-flavors", ray_job(replace(plan.of(RayJobPlan)[0], labels=labels)))
 
 
 def test_elastic_ray_job(plan: Plan, golden) -> None:
-    golden.check("rayjob-elastic", ray_job(replace(plan.ray_jobs[0], elastic=True, max_slices=2)))
+    golden.check("rayjob-elastic", ray_job(replace(plan.of(RayJobPlan)[0], elastic=True, max_slices=2)))
 
 
 def test_controller_values(plan: Plan, golden) -> None:

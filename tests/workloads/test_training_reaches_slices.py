@@ -19,11 +19,11 @@ from tests.support.platforms import AUTOPILOT, TUTORIAL, changed, plan_with, run
 from tests.support.recording import Recording, record
 from workloads.checkpoint_volume import checkpoint_volume
 from workloads.jobset.manifest import multislice_jobset
-from workloads.program_files import MOST_BYTES, code_of
+from workloads.program_files import MOST_BYTES, program_files
 from workloads.programs.training import failure
 from workloads.programs.training.needs import PACKAGES
 from workloads.programs.training.options import CONFIGS
-from workloads.training_pod import training_code
+from workloads.training_pod import training_files
 
 pytestmark = pytest.mark.unit
 
@@ -98,7 +98,7 @@ def test_the_program_is_in_a_config_map_that_cannot_change(stack) -> None:
     assert len(maps) == 2
     for made in maps:
         assert made.inputs["immutable"] is True
-        assert made.inputs["metadata"]["name"] == training_code().config_map
+        assert made.inputs["metadata"]["name"] == training_files().config_map
         assert "__main__.py" in made.inputs["data"]
 
 
@@ -227,22 +227,22 @@ def test_what_the_stack_says_of_the_program_is_what_the_program_says_of_itself()
 
 def test_a_change_of_a_file_is_another_config_map(tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text("print(1)\n")
-    first = code_of(tmp_path)
+    first = program_files(tmp_path)
     (tmp_path / "__main__.py").write_text("print(2)\n")
-    assert code_of(tmp_path).config_map != first.config_map
+    assert program_files(tmp_path).config_map != first.config_map
 
 
 def test_what_no_config_map_can_hold_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="0 bytes"):
-        code_of(tmp_path)
+        program_files(tmp_path)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.py").write_text("")
     with pytest.raises(ValueError, match="must be flat"):
-        code_of(tmp_path)
+        program_files(tmp_path)
     (tmp_path / "inner" / "a.py").unlink()
     (tmp_path / "big.py").write_text("#" * MOST_BYTES)
     with pytest.raises(ValueError, match="a ConfigMap holds"):
-        code_of(tmp_path)
+        program_files(tmp_path)
 
 
 def test_the_tutorial_s_payload_is_still_there() -> None:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""A JobSet: a multislice job."""

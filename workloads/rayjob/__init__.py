@@ -1,1 +1,1 @@
-"""TODO."""
+"""A RayJob: a job of Ray on slices."""

@@ -9,17 +9,17 @@ from typing import Any
 
 import yaml
 
-from settings.catalogue.labels import NODEPOOL_LABEL, QUEUE_LABEL, TPU_RESOURCE
-from settings.catalogue.versions import RAY_API
+from settings.catalogue.labels import NODEPOOL_LABEL, TPU_RESOURCE
 from settings.plan.host_requests import DISK
 from settings.plan.queues import cores, memory
 from settings.plan.ray_jobs import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.plan.system_nodes import Room
 from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
-from workloads.jobset.manifest import MAX_RUN_DURATION, pod_priority, priority_label, tolerations
 from workloads.node_selection import selection
-from workloads.program_files import FOLDER, VOLUME, Code, code_mount, code_of, code_volume
-from workloads.training_pod import training_code, training_flags
+from workloads.program_files import FOLDER, VOLUME, ProgramFiles, code_mount, code_volume, program_files
+from workloads.queueing import pod_priority, queued_metadata
+from workloads.slice_pod import tolerations
+from workloads.training_pod import training_files, training_flags
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 WORKER_GROUP = "tpu-group"
@@ -32,22 +32,22 @@ _PROGRAMS = Path(__file__).parents[1] / "programs" / "ray_programs"
 _RELEASE = re.compile(r":(\d+\.\d+\.\d+)")
 
 
-def ray_code() -> Code:
+def ray_files() -> ProgramFiles:
     """The programs that Ray jobs run."""
-    return code_of(_PROGRAMS)
+    return program_files(_PROGRAMS)
 
 
-def _code(job: RayJobPlan) -> dict[str, Code]:
+def _code(job: RayJobPlan) -> dict[str, ProgramFiles]:
     """The packages of a job by the volumes that they are mounted from."""
-    return {VOLUME: ray_code(), **({"training": training_code()} if job.training is not None else {})}
+    return {VOLUME: ray_files(), **({"training": training_files()} if job.training is not None else {})}
 
 
 def ray_job(job: RayJobPlan) -> dict[str, Any]:
     """A head beside the system pods, one worker a host of each slice, and a cluster that ends with its job."""
     return {
-        "apiVersion": RAY_API,
-        "kind": "RayJob",
-        "metadata": _metadata(job),
+        "apiVersion": job.kind.api_version,
+        "kind": job.kind.kind,
+        "metadata": queued_metadata(job, {ELASTIC: "true"} if job.elastic else {}),
         "spec": {
             # Kueue queues no RayJob that leaves its cluster standing: its chips would never come back.
             "shutdownAfterJobFinishes": True,
@@ -81,20 +81,6 @@ def runtime_env(job: RayJobPlan) -> str:
         "ACCELERATOR_TYPE": shape.machine.ray_type,
     }
     return str(yaml.safe_dump({"pip": list(job.requirements), "env_vars": variables}, sort_keys=True))
-
-
-def _metadata(job: RayJobPlan) -> dict[str, Any]:
-    annotations = {}
-    if job.elastic:
-        annotations[ELASTIC] = "true"
-    if job.request_seconds is not None:
-        annotations[MAX_RUN_DURATION] = str(job.request_seconds)
-    metadata: dict[str, Any] = {
-        "name": job.name,
-        "namespace": job.namespace,
-        "labels": {QUEUE_LABEL: job.queue, **priority_label(job.priority)},
-    }
-    return {**metadata, "annotations": annotations} if annotations else metadata
 
 
 def _cluster(job: RayJobPlan) -> dict[str, Any]:

@@ -8,9 +8,13 @@ import pytest
 
 from operations.jobs.expectations import expected_flavor, overlap, own_pools, promises, waited_for
 from operations.jobs.job_logs import Said, said
-from operations.jobs.timeline import Node, Request, jobset_line, merged, moment, ray_line, sayings, table
+from operations.jobs.timeline import Node, Request, job_line, merged, sayings, table
+from settings.plan.jobs import JobSetPlan, SliceJob
+from settings.plan.ray_jobs import RayJobPlan
 from settings.schema.teams import PreemptionSection
 from tests.support.platforms import AUTOPILOT, both, plan_with, with_slice
+from workloads.kinds import KINDS
+from workloads.status import moment
 
 pytestmark = pytest.mark.unit
 
@@ -52,7 +56,7 @@ def line(
         for i, pools in slices.items()
         for pool in pools
     ]
-    return jobset_line(jobset, workload, pods, NODES, None)
+    return job_line(KINDS[JobSetPlan], jobset, workload, pods, NODES, None)
 
 
 def ray(name: str, flavor: str, pool: str, reserved: int, admitted: int, request: Request | None = None):
@@ -73,7 +77,7 @@ def ray(name: str, flavor: str, pool: str, reserved: int, admitted: int, request
     }
     workers = [{"metadata": {"labels": {"ray.io/node-type": "worker"}}, "spec": {"nodeName": f"node-{pool}"}}] * 4
     head = {"metadata": {"labels": {"ray.io/node-type": "head"}}, "spec": {"nodeName": "node-default-pool"}}
-    return ray_line(job, workload, [*workers, head], NODES, request)
+    return job_line(KINDS[RayJobPlan], job, workload, [*workers, head], NODES, request)
 
 
 def as_promised():
@@ -150,9 +154,9 @@ def test_no_turn_is_promised_where_a_ray_job_may_take_the_same_slices():
 
     def turns(flavor: str) -> list[str]:
         ray_job = replace(
-            tutorial_b().ray_jobs[0], queue=plan.queues[0].local_queue, flavors=(flavor,), system_pool=None
+            tutorial_b().of(RayJobPlan)[0], queue=plan.queues[0].local_queue, flavors=(flavor,), system_pool=None
         )
-        beside = replace(plan, ray_jobs=(ray_job,))
+        beside = replace(plan, jobs=(*plan.of(SliceJob), ray_job))
         made = promises(beside, [*as_promised(), replace(ray("ray-1", "x", "p1", 2, 2), expected="")])
         return [promise.text for promise in made if "waited" in promise.text or "together" in promise.text]
 
@@ -180,14 +184,16 @@ def test_the_queue_says_why_a_job_waits():
     reserved = {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota"}
     jobset = {"metadata": {"name": "two"}, "spec": {"replicatedJobs": [{"replicas": 2}]}}
     workload = {"metadata": {"creationTimestamp": at(0)}, "status": {"conditions": [reserved]}}
-    assert jobset_line(jobset, workload, [], {}, None).note == "insufficient unused quota"
+    assert job_line(KINDS[JobSetPlan], jobset, workload, [], {}, None).note == "insufficient unused quota"
 
 
 def test_plans_have_letters_however_many_there_are():
     plan = tutorial_b()
     shared, queue = plan.queues
     flavors = tuple(replace(queue.flavors[-1], name=f"f{i}", check=None) for i in range(28))
-    plan = replace(plan, queues=(shared, replace(queue, flavors=flavors)), ray_jobs=plan.ray_jobs[:1])
+    plan = replace(
+        plan, queues=(shared, replace(queue, flavors=flavors)), jobs=(*plan.of(SliceJob), *plan.of(RayJobPlan)[:1])
+    )
     for i, letters in ((0, "A"), (8, "I"), (25, "Z"), (26, "AA"), (27, "AB")):
         ran = replace(ray("ray-1", f"f{i}", "dws-pool", 2, 2), expected=f"f{i}")
         texts = [promise.text for promise in promises(plan, [ran])]
@@ -225,14 +231,14 @@ def test_a_broken_plan_b_is_named(broken, texts):
 
 def test_where_the_order_leaves_it_open_no_flavor_is_promised():
     plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2"}]}))
-    assert [expected_flavor(plan, job) for job in plan.ray_jobs] == [None, None]
+    assert [expected_flavor(plan, job) for job in plan.of(RayJobPlan)] == [None, None]
 
 
 def test_in_a_cohort_no_flavor_is_promised():
     team = {"name": "team-a", "cpu": {}, "flavors": {"on-demand": {"chips": 16}}}
     ray_jobs = {"operator": "addon", "jobs": [{"name": "ray-a", "team": "team-a"}, {"name": "ray-1"}]}
     plan = plan_with(**both(workloads=[], teams=[team], ray=ray_jobs))
-    promised = {job.name: expected_flavor(plan, job) for job in plan.ray_jobs}
+    promised = {job.name: expected_flavor(plan, job) for job in plan.of(RayJobPlan)}
     assert promised["ray-a"] is None
     assert promised["ray-1"] is not None and promised["ray-1"].name == "dws"
 
@@ -240,14 +246,19 @@ def test_in_a_cohort_no_flavor_is_promised():
 def test_a_third_job_has_no_flavor_to_fall_to():
     jobs = [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}, {"name": "ray-3", "after": ["ray-2"]}]
     plan = plan_with(**both(workloads=[], ray={"operator": "addon", "jobs": jobs}))
-    names = [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.ray_jobs]
+    names = [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.of(RayJobPlan)]
     assert names == ["on-demand", "dws", None]
 
 
 def test_what_the_cluster_forgets_is_kept():
     before = ray("ray-2", "dws", "dws-pool", 4, 9, ASKED)
-    gone = ray_line(
-        {**_bare_ray_job(), "status": {"jobDeploymentStatus": "Complete", "endTime": at(40)}}, None, [], {}, None
+    gone = job_line(
+        KINDS[RayJobPlan],
+        {**_bare_ray_job(), "status": {"jobDeploymentStatus": "Complete", "endTime": at(40)}},
+        None,
+        [],
+        {},
+        None,
     )
     kept = merged(before, gone)
     assert (kept.pools, kept.head, kept.nodes, kept.request) == (["dws-pool"], "default-pool", moment(at(8)), ASKED)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from operations.jobs.timeline import JobLine, merged, moment
+from operations.jobs.timeline import JobLine, merged
 from operations.jobs.wait_reasons import free_chips, refusals_of, with_failure, with_room, with_scale_up
+from workloads.status import moment
 
 pytestmark = pytest.mark.unit
 

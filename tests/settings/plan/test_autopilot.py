@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from settings.plan.ray_jobs import RayJobPlan
 from tests.support.autopilot import autopilot, slices
 from tests.support.platforms import TUTORIAL, plan_with
 from workloads.rayjob.manifest import ray_job
@@ -98,7 +99,7 @@ def test_rays_head_may_be_anywhere() -> None:
     plan = plan_with(**autopilot(queues=queues, ray={"operator": "addon", "jobs": [{"name": "ray-1"}]}))
     cpu = plan.queues[0].flavors[0]
     assert (cpu.name, cpu.labels, dict(cpu.quota)["cpu"]) == ("default-cpu", (), "10")
-    spec = ray_job(plan.ray_jobs[0])["spec"]
+    spec = ray_job(plan.of(RayJobPlan)[0])["spec"]
     assert "nodeSelector" not in spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
     assert "nodeSelector" not in spec["submitterPodTemplate"]["spec"]
 
@@ -107,7 +108,7 @@ def test_ray_has_disk_for_what_it_installs_there_and_only_there() -> None:
     ray = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
     cpu = [{"cpu": {"cpu": 5, "memory": "20Gi"}}]
     for plan, wanted in ((plan_with(**autopilot(queues=cpu, ray=ray)), "8Gi"), (plan_with(queues=cpu, ray=ray), None)):
-        cluster = ray_job(plan.ray_jobs[0])["spec"]["rayClusterSpec"]
+        cluster = ray_job(plan.of(RayJobPlan)[0])["spec"]["rayClusterSpec"]
         for group in (cluster["headGroupSpec"], cluster["workerGroupSpecs"][0]):
             (container,) = group["template"]["spec"]["containers"]
             for amounts in container["resources"].values():

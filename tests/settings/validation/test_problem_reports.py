@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from settings.plan.plan import plan_from
+from settings.plan.ray_jobs import RayJobPlan
 from settings.validation.problem import ConfigurationError
 from tests.support.platforms import BOTH, TUTORIAL, as_config, both, changed, plan_with, with_slice
 from tests.support.problems import EXISTING_NETWORK, NOWHERE, SLICES, cluster, jobs, only_problem, problems_in, slices
@@ -157,4 +158,4 @@ def test_the_report_stays_readable_whatever_stands_in_the_file() -> None:
 
 
 def test_both_tutorials_have_no_fault() -> None:
-    assert len(plan_with(**BOTH).ray_jobs) == 2
+    assert len(plan_with(**BOTH).of(RayJobPlan)) == 2

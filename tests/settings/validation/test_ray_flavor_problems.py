@@ -10,6 +10,7 @@ import pytest
 from operations.jobs.expectations import expected_flavor
 from settings.catalogue.labels import ACCELERATOR_LABEL, FLAVOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL
 from settings.plan.plan import Plan, plan_from
+from settings.plan.ray_jobs import RayJobPlan
 from tests.support.generations import GENERATIONS, QUEUES, SLICES
 from tests.support.platforms import as_config
 from tests.support.problems import NOWHERE, each, is_the_only_problem
@@ -98,19 +99,19 @@ def planned(values: dict[str, Any]) -> Plan:
     ],
 )
 def test_in_a_queue_of_many_shapes_a_job_runs_where_it_says(job, flavors, queued) -> None:
-    (made,) = planned(with_jobs(job)).ray_jobs
+    (made,) = planned(with_jobs(job)).of(RayJobPlan)
     section = next(section for section in SLICES if section["flavor"] == flavors[0])
     assert (made.flavors, made.queued) == (flavors, queued)
     assert (made.shape.machine.name, made.shape.topology) == (section["machineType"], section["topology"])
 
 
 def test_a_job_of_a_team_of_several_generations_runs_where_it_says() -> None:
-    (made,) = planned(with_jobs({"flavor": "v5p", "team": "team-a"}, teams=[TEAM])).ray_jobs
+    (made,) = planned(with_jobs({"flavor": "v5p", "team": "team-a"}, teams=[TEAM])).of(RayJobPlan)
     assert (made.queue, made.flavors, made.shape.topology) == ("team-a", ("v5p",), "2x2x4")
 
 
 def worker(job: dict[str, Any]) -> dict[str, Any]:
-    (made,) = planned(with_jobs(job)).ray_jobs
+    (made,) = planned(with_jobs(job)).of(RayJobPlan)
     group = ray_job(made)["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]
     assert (group["replicas"], group["numOfHosts"]) == (made.slices, made.shape.hosts)
     return dict(group["template"]["spec"])
@@ -141,7 +142,7 @@ def test_workers_of_a_job_that_lists_several_flavors_ask_for_any_of_them() -> No
 
 def promised(values: dict[str, Any]) -> list[str | None]:
     plan = planned(values)
-    return [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.ray_jobs]
+    return [flavor.name if (flavor := expected_flavor(plan, job)) else None for job in plan.of(RayJobPlan)]
 
 
 @pytest.mark.parametrize(

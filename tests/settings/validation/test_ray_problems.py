@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from settings.plan.ray_jobs import RayJobPlan
 from settings.schema.stack import ELASTIC_JOBS
 from tests.support.platforms import BOTH, TUTORIAL, both, plan_with, with_ray, with_slice
 from tests.support.problems import each, is_the_only_problem, only_problem, problems_in
@@ -110,9 +111,9 @@ def test_one_mistake_gives_one_fault_with_its_key_the_rule_and_the_way_out(value
 
 
 def test_of_a_pods_room_one_part_may_be_stated() -> None:
-    worker = plan_with(**both(ray=with_ray(worker={"memory": "64Gi"}))).ray_jobs[0].worker
+    worker = plan_with(**both(ray=with_ray(worker={"memory": "64Gi"}))).of(RayJobPlan)[0].worker
     assert (worker.millicores, worker.mib) == (8000, 64 * 1024)
-    head = plan_with(**both(ray=with_ray(head={"cpu": 3}))).ray_jobs[0].head
+    head = plan_with(**both(ray=with_ray(head={"cpu": 3}))).of(RayJobPlan)[0].head
     assert (head.millicores, head.mib) == (3000, 4096)
 
 
@@ -127,18 +128,18 @@ def test_what_the_nodes_need_is_what_the_remedy_says() -> None:
     """The machine that the fault names is taken."""
     fix = only_problem(nodes("e2-standard-2", 2)).fix
     machine = fix.removeprefix("write ").split(",")[0]
-    assert len(plan_with(**nodes(machine, 2)).ray_jobs) == 2
+    assert len(plan_with(**nodes(machine, 2)).of(RayJobPlan)) == 2
 
 
 def test_a_stated_quota_replaces_what_is_computed_from_the_nodes() -> None:
     plan = plan_with(**{**nodes("x9-standard-2"), "queues": queue({"cpu": 3, "memory": "5Gi"})["queues"]})
-    assert [job.queue for job in plan.ray_jobs] == ["user-queue", "user-queue"]
+    assert [job.queue for job in plan.of(RayJobPlan)] == ["user-queue", "user-queue"]
 
 
 def test_an_elastic_job_may_grow_to_what_its_largest_flavor_holds() -> None:
     values = both(slices=with_slice(1, pools=["p1", "p2"]), ray=with_ray(elastic=True, maxSlices=2))
-    assert plan_with(**values).ray_jobs[0].max_slices == 2
+    assert plan_with(**values).of(RayJobPlan)[0].max_slices == 2
 
 
 def test_a_stack_without_ray_needs_no_cpu_flavor() -> None:
-    assert plan_with(queues=[{}], ray={"jobs": []}).ray_jobs == ()
+    assert plan_with(queues=[{}], ray={"jobs": []}).of(RayJobPlan) == ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from settings.plan.ray_jobs import RayJobPlan
 from tests.support.platforms import BOTH, TUTORIAL, both, changed, plan_with
 from tests.support.problems import each, is_the_only_problem, problems_in
 
@@ -211,7 +212,7 @@ def test_those_who_state_no_part_of_the_nodes_for_heads_divide_what_is_left() ->
 
 
 def test_a_teams_ray_job_waits_in_the_teams_queue() -> None:
-    (job,) = plan_with(workloads=[], teams=[{**A, "cpu": {}}], ray=RAY_A).ray_jobs
+    (job,) = plan_with(workloads=[], teams=[{**A, "cpu": {}}], ray=RAY_A).of(RayJobPlan)
     assert (job.namespace, job.queue) == ("team-a", "team-a")
     assert job.shape.topology == "2x4"
 
@@ -220,7 +221,7 @@ def test_a_head_may_borrow_nodes_from_the_cohort() -> None:
     """Two teams with half a head each: one of them has its Ray job at a time."""
     small = {"cpu": 2, "memory": "3Gi"}
     plan = plan_with(workloads=[], teams=[{**A, "cpu": small}, {**B, "cpu": small}], ray=RAY_A)
-    assert [job.name for job in plan.ray_jobs] == ["ray-a"]
+    assert [job.name for job in plan.of(RayJobPlan)] == ["ray-a"]
 
 
 def test_groups_of_an_existing_cluster_are_its_owners_to_hold() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from settings.plan.plan import Plan
+from settings.plan.ray_jobs import RayJobPlan
 from tests.support.platforms import BOTH, TUTORIAL, both, changed, plan_with, with_ray
 from tests.support.problems import cluster, each, is_the_only_problem, jobs, problems_in
 
@@ -114,7 +115,7 @@ def test_checkpoints_are_where_there_is_a_bucket_unless_a_job_has_none() -> None
 def test_a_ray_job_trains_what_multislice_jobs_train() -> None:
     jobs_ = with_ray(0, program="training", training={"config": "tiny", "steps": 7})
     plan: Plan = plan_with(**{**BOTH, "ray": jobs_, "checkpoints": BUCKET})
-    first, second = plan.ray_jobs
+    first, second = plan.of(RayJobPlan)
     assert first.training is not None
     assert (first.training.config, first.training.steps, first.training.bucket) == ("tiny", 7, BUCKET["bucket"])
     assert second.training is None

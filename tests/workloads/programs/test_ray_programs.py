@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 import yaml
 
+from settings.plan.ray_jobs import RayJobPlan
 from tests.support.platforms import BOTH, plan_with
 from workloads.programs.ray_programs import linear_regression
 from workloads.programs.ray_programs.slices import Slices, WrongDevicesError, given
-from workloads.rayjob.manifest import ray_code, ray_job, runtime_env
+from workloads.rayjob.manifest import ray_files, ray_job, runtime_env
 
 pytestmark = pytest.mark.unit
 
 
 def slices() -> Slices:
-    return given(yaml.safe_load(runtime_env(plan_with(**BOTH).ray_jobs[0]))["env_vars"])
+    return given(yaml.safe_load(runtime_env(plan_with(**BOTH).of(RayJobPlan)[0]))["env_vars"])
 
 
 def test_the_loss_falls_to_nothing() -> None:
@@ -58,14 +59,14 @@ def test_workers_that_do_not_have_all_chips_of_the_right_kind_say_so(devices: in
 
 
 def test_programs_are_mounted_where_their_job_looks_for_them() -> None:
-    job = ray_job(plan_with(**BOTH).ray_jobs[0])
+    job = ray_job(plan_with(**BOTH).of(RayJobPlan)[0])
     cluster = job["spec"]["rayClusterSpec"]
     assert yaml.safe_load(job["spec"]["runtimeEnvYAML"])["env_vars"]["PYTHONPATH"] == "/app"
     assert job["spec"]["entrypoint"] == "python -m ray_programs.linear_regression"
     for group in (cluster["headGroupSpec"], cluster["workerGroupSpecs"][0]):
         pod = group["template"]["spec"]
         assert pod["containers"][0]["volumeMounts"][0]["mountPath"] == "/app/ray_programs"
-        assert pod["volumes"][0]["configMap"]["name"] == ray_code().config_map
+        assert pod["volumes"][0]["configMap"]["name"] == ray_files().config_map
 
 
 @pytest.mark.parametrize(
@@ -74,14 +75,16 @@ def test_programs_are_mounted_where_their_job_looks_for_them() -> None:
 def test_kuberay_is_told_rays_release_where_the_image_names_it(image: str, release: str | None) -> None:
     """KubeRay asks a node of Ray 2.53 or newer for its health by HTTP, and of an unknown one by a shell in its container."""
     jobs = [{"name": "ray-1", "image": image}]
-    job = ray_job(plan_with(**{**BOTH, "ray": {"operator": "addon", "jobs": jobs}}).ray_jobs[0])
+    job = ray_job(plan_with(**{**BOTH, "ray": {"operator": "addon", "jobs": jobs}}).of(RayJobPlan)[0])
     assert job["spec"]["rayClusterSpec"].get("rayVersion") == release
 
 
 def test_an_elastic_job_gets_its_annotation_and_rays_autoscaler_and_others_do_not() -> None:
     plain, elastic = (
         ray_job(
-            plan_with(**{**BOTH, "ray": {"operator": "addon", "jobs": [{"name": "ray-1", "elastic": on}]}}).ray_jobs[0]
+            plan_with(**{**BOTH, "ray": {"operator": "addon", "jobs": [{"name": "ray-1", "elastic": on}]}}).of(
+                RayJobPlan
+            )[0]
         )
         for on in (False, True)
     )
@@ -94,7 +97,7 @@ def test_an_elastic_job_gets_its_annotation_and_rays_autoscaler_and_others_do_no
 def test_a_job_that_trains_has_the_package_and_its_workers_the_bucket() -> None:
     jobs = [{"name": "ray-1", "program": "training", "training": {"config": "tiny", "steps": 7}}]
     values = {**BOTH, "checkpoints": {"bucket": "some-bucket"}, "ray": {"operator": "addon", "jobs": jobs}}
-    spec = ray_job(plan_with(**values).ray_jobs[0])["spec"]
+    spec = ray_job(plan_with(**values).of(RayJobPlan)[0])["spec"]
     flags = "--config tiny --steps 7 --checkpoint-dir /checkpoints/default/ray-1"
     assert spec["entrypoint"] == f"python -m ray_programs.training {flags}"
     head = spec["rayClusterSpec"]["headGroupSpec"]["template"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from settings.plan.plan import JobPlan
+from settings.plan.jobs import JobSetPlan, SliceJob
 from workloads.programs.training.failure import FOR_GOOD
 
 CONTAINER = "jax-tpu"
@@ -21,7 +21,7 @@ MAX_RESTARTS = 4
 provider does not recognise as a reason to replace, so that such a change would fail in the preview."""
 
 
-def jobset_failure_policy(job: JobPlan) -> dict[str, Any]:
+def jobset_failure_policy(job: JobSetPlan) -> dict[str, Any]:
     """For a JobSet's `failurePolicy`."""
     policy: dict[str, Any] = {"maxRestarts": MAX_RESTARTS}
     if job.training is None:
@@ -30,11 +30,12 @@ def jobset_failure_policy(job: JobPlan) -> dict[str, Any]:
     return {**policy, "rules": [rule]}
 
 
-def job_failure_policy(job: JobPlan) -> dict[str, Any]:
-    """What of a Job's spec says when it has failed. Only the training program (ours, or the package of that name in a user's image)
+def job_failure_policy(job: SliceJob, retries: int) -> dict[str, Any]:
+    """The part of a Job's spec that decides when it has failed: after more than `retries` failed pods, or at once for an exit code that
+    no restart helps. Only the training program (ours, or the package of that name in a user's image)
     is taken at its exit codes: those of other programs mean something else."""
-    # One lost host loses the whole slice: the JobSet restarts all, under maxRestarts.
-    limit: dict[str, Any] = {"backoffLimit": 0}
+    # In a JobSet one lost host loses the whole slice: no retries, the JobSet restarts all, under maxRestarts.
+    limit: dict[str, Any] = {"backoffLimit": retries}
     if job.training is None:
         return limit
     rules = [

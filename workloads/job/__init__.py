@@ -1,0 +1,1 @@
+"""An indexed Job of one slice."""
