@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from settings.catalogue.accelerators import SliceShape
-from settings.catalogue.labels import REPLICATED_JOB
+from settings.catalogue.labels import JOBSET_INDEX_LABEL, REPLICATED_JOB
 from settings.catalogue.versions import JOBSET_API
 from settings.plan.host_requests import HostShare, host_share
 from settings.plan.job_flavors import Labels
@@ -92,7 +92,7 @@ class JobSetPlan(SliceJob):
     """A multislice job."""
 
     kind = JobKind("JobSet", JOBSET_API, "jobsets")
-    slice_label = "jobset.sigs.k8s.io/job-index"
+    slice_label = JOBSET_INDEX_LABEL
 
     @property
     def first_host(self) -> str:
