@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.core.v1 import Service
 
 from components.options import child
 from settings.plan.jobs import Job
@@ -22,26 +23,24 @@ class SubmittedJobArgs:
 
 
 class SubmittedJob(pulumi.ComponentResource):
-    """One job in its queue, and what it needs beside it."""
+    """One job in its queue, and the Services by which its pods find each other."""
 
     resource: CustomResource
 
     def __init__(self, name: str, args: SubmittedJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         kind = kind_of(args.job)
         super().__init__(f"tpu-platform:workload:{kind.component}", name, None, opts)
-        beside = [self._beside(name, manifest, args) for manifest in kind.beside(args.job)]
-        submission = args.submission.after_too(beside)
+        services = [self._service(name, manifest, args) for manifest in kind.services(args.job)]
+        submission = args.submission.after_too(services)
         self.resource = submitted(
             self, f"{name}-{kind.suffix}", kind.manifest(args.job), submission, kind.replaced_on, args.replaced_with
         )
         self.register_outputs({"name": args.job.name, "slices": args.job.slices})
 
-    def _beside(self, name: str, manifest: Manifest, args: SubmittedJobArgs) -> CustomResource:
+    def _service(self, name: str, manifest: Manifest, args: SubmittedJobArgs) -> Service:
         timeouts = args.submission.timeouts
-        return CustomResource(
-            f"{name}-{manifest['kind'].lower()}",
-            api_version=manifest["apiVersion"],
-            kind=manifest["kind"],
+        return Service(
+            f"{name}-service",
             metadata=manifest["metadata"],
             spec=manifest["spec"],
             opts=child(self, args.submission.after, timeouts.queues, timeouts.deletion),

@@ -40,8 +40,8 @@ class WorkloadKind:
     """From the object, its Workload and its pods."""
     commands: Callable[[Any], list[str]]
     """How a user follows one."""
-    beside: Callable[[Any], list[Manifest]] = field(default=lambda _: [])
-    """Objects that a job needs beside it."""
+    services: Callable[[Any], list[Manifest]] = field(default=lambda _: [])
+    """The Services by which its pods find each other, where its controller makes none."""
     files: Callable[[Any], list[ProgramFiles]] = field(default=lambda _: [])
     """The programs of its own that its pods take from ConfigMaps."""
 
@@ -69,7 +69,7 @@ KINDS: dict[type[Job], WorkloadKind] = {
         logs=job_status.logs,
         status=job_status.status,
         commands=job_status.commands,
-        beside=lambda job: [headless_service(job)],
+        services=lambda job: [headless_service(job)],
     ),
     RayJobPlan: WorkloadKind(
         component="RayTrainingJob",

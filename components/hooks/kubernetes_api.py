@@ -14,15 +14,6 @@ from kubernetes import client, config
 
 from settings.catalogue.versions import KUEUE_API
 
-PLURALS = {
-    "ResourceFlavor": "resourceflavors",
-    "ClusterQueue": "clusterqueues",
-    "LocalQueue": "localqueues",
-    "AdmissionCheck": "admissionchecks",
-    "ProvisioningRequestConfig": "provisioningrequestconfigs",
-    "JobSet": "jobsets",
-    "RayJob": "rayjobs",
-}
 CLUSTER_SCOPED = frozenset({"ResourceFlavor", "ClusterQueue", "AdmissionCheck", "ProvisioningRequestConfig"})
 _CONNECT_SECONDS, _READ_SECONDS = 5, 20
 """The API server waits up to 10 s for a webhook."""
@@ -47,10 +38,10 @@ class KubernetesApi(Protocol):
 
 
 def object_path(manifest: Mapping[str, Any]) -> str:
-    """The collection of the API that an object is created in."""
+    """The collection of the API that an object is created in. The plural of every kind that we create is the regular one."""
     kind, metadata = manifest["kind"], manifest["metadata"]
     scope = "" if kind in CLUSTER_SCOPED else f"namespaces/{metadata.get('namespace', 'default')}/"
-    return f"/apis/{manifest['apiVersion']}/{scope}{PLURALS[kind]}"
+    return f"/apis/{manifest['apiVersion']}/{scope}{kind.lower()}s"
 
 
 class ExecApi:
