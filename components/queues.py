@@ -62,7 +62,6 @@ class Queues(pulumi.ComponentResource):
                 resource_name(queue),
                 _awaited(local_queue(queue)),
                 [whole, *namespaces.get(queue.namespace, [])],
-                earlier=self._earlier_name(queue),
             )
         self.register_outputs({queue.cluster_queue: f"{queue.namespace}/{queue.local_queue}" for queue in args.queues})
 
@@ -78,23 +77,14 @@ class Queues(pulumi.ComponentResource):
             found.append(self._object(flavor.check.name, _awaited(admission_check(flavor.check)), [config]))
         return found
 
-    def _earlier_name(self, queue: QueuePlan) -> str | None:
-        """What a local queue was called before its namespace became part of its name. Only one of a name could be made then."""
-        same = [other for other in self._args.queues if other.local_queue == queue.local_queue]
-        first = next((other for other in same if resource_name(other) == other.local_queue), same[0])
-        return queue.local_queue if queue == first and resource_name(queue) != queue.local_queue else None
-
     def _object(
         self,
         name: str,
         manifest: Mapping[str, Any],
         after: Sequence[pulumi.Resource],
-        earlier: str | None = None,
     ) -> CustomResource:
         timeouts = self._args.timeouts
         options = child(self, after, timeouts.queues, timeouts.deletion, hooks=self._args.gate.binding())
-        if earlier is not None:
-            options.aliases = [pulumi.Alias(name=f"{self._name}-{earlier}")]
         return CustomResource(
             f"{self._name}-{name}",
             api_version=manifest["apiVersion"],

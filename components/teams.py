@@ -19,7 +19,7 @@ from components.manifests.teams import (
     MEMBER,
     POD_POLICY,
     RBAC_GROUP,
-    ceiling,
+    chip_quota,
     job_policy,
     member_rules,
     namespace,
@@ -32,7 +32,7 @@ from settings.plan.teams import TeamPlan
 from settings.schema.stack import TimeoutsSection
 
 
-class QueueFence(pulumi.ComponentResource):
+class TpuAdmissionPolicies(pulumi.ComponentResource):
     """No chips outside of queues in the namespaces of teams. The reasons are in `team_manifests.py`."""
 
     bindings: list[pulumi.Resource]
@@ -78,7 +78,7 @@ class Team(pulumi.ComponentResource):
         quota = ResourceQuota(
             f"{name}-ceiling",
             metadata={"name": "tpu-ceiling", "namespace": team.namespace},
-            spec={"hard": ceiling(team)},
+            spec={"hard": chip_quota(team)},
             opts=child(self, [self.namespace]),
         )
         role = Role(

@@ -12,7 +12,7 @@ import pulumi_kubernetes
 from components.checkpoints import Checkpoints, CheckpointsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.controllers import ControllerArgs, JobSetController, KubeRay, Kueue
-from components.hooks.admission_order import Followed, Turn
+from components.hooks.admission_order import AdmissionOrder, Predecessor
 from components.manifests.kubeconfig import kubeconfig_of
 from components.monitoring import Monitoring, MonitoringArgs
 from components.network import Network, NetworkArgs
@@ -21,7 +21,7 @@ from components.priorities import Priorities, PrioritiesArgs
 from components.project import ProjectServices
 from components.queues import Queues, QueuesArgs
 from components.slice_pool import LANES, SlicePool, SlicePoolArgs
-from components.teams import QueueFence, Team, TeamArgs
+from components.teams import Team, TeamArgs, TpuAdmissionPolicies
 from settings.plan.borrowing import shares_fairly
 from settings.plan.plan import Plan
 from settings.plan.ray_jobs import RayJobPlan
@@ -50,7 +50,7 @@ class Controllers:
     kueue: Kueue
 
 
-def foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
+def create_foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
     """APIs, network and the nodes' account."""
     settings, opts = plan.settings, pulumi.ResourceOptions(providers=[google])
     services = ProjectServices("services", settings.project, opts)
@@ -61,13 +61,13 @@ def foundation(plan: Plan, google: pulumi_gcp.Provider) -> Foundation:
     return Foundation(services, network, identity)
 
 
-def cluster_on(plan: Plan, base: Foundation, google: pulumi_gcp.Provider) -> Cluster:
+def create_cluster(plan: Plan, base: Foundation, google: pulumi_gcp.Provider) -> Cluster:
     """The control plane and the pool for system pods."""
     args = ClusterArgs(plan.settings, plan.system_zones, base.network, base.identity, base.services)
     return Cluster("cluster", args, pulumi.ResourceOptions(providers=[google]))
 
 
-def slice_pools(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> list[SlicePool]:
+def create_slice_pools(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> list[SlicePool]:
     """One pool a slice, in LANES lanes: each pool waits for the one LANES places before it."""
     pools: list[SlicePool] = []
     for index, pool in enumerate(plan.pools):
@@ -77,7 +77,7 @@ def slice_pools(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_g
     return pools
 
 
-def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.Provider) -> Controllers:
+def create_controllers(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.Provider) -> Controllers:
     """JobSet and KubeRay first: Kueue registers the kinds of jobs that are there when it starts. All need a node to run on."""
     opts = pulumi.ResourceOptions(providers=[kubernetes])
     kubeconfig, settings = kubeconfig_of(cluster), plan.settings
@@ -102,14 +102,14 @@ def controllers_on(plan: Plan, cluster: Cluster, kubernetes: pulumi_kubernetes.P
     return Controllers(jobset, kueue)
 
 
-def queues_over(
+def create_queues(
     plan: Plan, controllers: Controllers, pools: list[SlicePool], kubernetes: pulumi_kubernetes.Provider
 ) -> Queues:
     """Queues come after the pools whose chips they give out, and after the namespaces that they are in."""
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kueue = controllers.kueue
     after = [kueue.release, *(pool.pool for pool in pools)]
-    fence = QueueFence("fence", [kueue.release], opts).bindings if plan.teams else []
+    fence = TpuAdmissionPolicies("fence", [kueue.release], opts).bindings if plan.teams else []
     teams = {
         team.namespace: Team(f"team-{team.name}", TeamArgs(team, timeouts, fence), opts).namespace
         for team in plan.teams
@@ -117,7 +117,7 @@ def queues_over(
     return Queues("queue", QueuesArgs(plan.queues, kueue.gate, timeouts, teams, after), opts)
 
 
-def priorities_of(
+def create_priorities(
     plan: Plan, controllers: Controllers, kubernetes: pulumi_kubernetes.Provider
 ) -> dict[str, list[pulumi.Resource]]:
     """The classes of jobs, by name."""
@@ -127,7 +127,9 @@ def priorities_of(
     return Priorities("priority", args, pulumi.ResourceOptions(providers=[kubernetes])).classes
 
 
-def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Checkpoints | None:
+def create_checkpoints(
+    plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider
+) -> Checkpoints | None:
     """The bucket, open to the jobs of every namespace with a queue."""
     if plan.checkpoints is None:
         return None
@@ -135,7 +137,7 @@ def checkpoints_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulum
     return Checkpoints("checkpoints", args, pulumi.ResourceOptions(providers=[google]))
 
 
-def monitoring_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Monitoring | None:
+def create_monitoring(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi_gcp.Provider) -> Monitoring | None:
     """The dashboard, where there is to be one."""
     if not plan.settings.monitoring.dashboard:
         return None
@@ -143,7 +145,7 @@ def monitoring_of(plan: Plan, base: Foundation, cluster: Cluster, google: pulumi
     return Monitoring("monitoring", args, pulumi.ResourceOptions(providers=[google]))
 
 
-def pod_files(
+def create_pod_files(
     plan: Plan, queues: Queues, checkpoints: Checkpoints | None, kubernetes: pulumi_kubernetes.Provider
 ) -> dict[str, list[pulumi.Resource]]:
     """By namespace: what the pods of its jobs cannot start without."""
@@ -176,18 +178,18 @@ def submit_jobs(
     """Each job after those its `after` names have been admitted. The plan's jobs are in such an order already."""
     opts, timeouts = pulumi.ResourceOptions(providers=[kubernetes]), plan.settings.timeouts
     kubeconfig, jobs = kubeconfig_of(cluster), dict[str, pulumi.Resource]()
-    classes = priorities_of(plan, controllers, kubernetes)
-    files = pod_files(plan, queues, checkpoints, kubernetes)
+    classes = create_priorities(plan, controllers, kubernetes)
+    files = create_pod_files(plan, queues, checkpoints, kubernetes)
 
     kinds = {job.name: job.kind.kind for job in plan.jobs}
     webhooks = {"jobset": controllers.jobset.gate, "kueue": controllers.kueue.gate}
     for job in plan.jobs:
-        followed = [Followed(kinds[name], job.namespace, name) for name in job.after]
-        turn = Turn(job.name, followed, kubeconfig, seconds(timeouts.admission))
+        predecessors = [Predecessor(kinds[name], job.namespace, name) for name in job.after]
+        admission_order = AdmissionOrder(job.name, predecessors, kubeconfig, seconds(timeouts.admission))
         queue = queues.local_queues[job.namespace, job.queue]
         priority = classes[job.priority.name] if job.priority is not None else []
         after = [queue, *priority, *files[job.namespace], *(jobs[name] for name in job.after)]
-        submission = Submission(webhooks[kind_of(job).webhook], turn, timeouts, after)
+        submission = Submission(webhooks[kind_of(job).webhook], admission_order, timeouts, after)
         # When GKE's add-on is switched off, its resource definitions go, and with them every RayJob: another operator means
         # another submission of what the engine takes for unchanged.
         operator = plan.settings.ray.operator if isinstance(job, RayJobPlan) else None

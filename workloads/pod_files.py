@@ -24,10 +24,6 @@ class PodFilesArgs:
     """What makes the namespace."""
 
 
-_SCRIPT = {"ray_programs": "script"}
-"""What a package's ConfigMap was called by when Ray's program was one script, in a component of its own."""
-
-
 class PodFiles(pulumi.ComponentResource):
     """Once in each namespace with training jobs."""
 
@@ -35,8 +31,6 @@ class PodFiles(pulumi.ComponentResource):
     """What a job's pods cannot start without."""
 
     def __init__(self, name: str, args: PodFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        was = pulumi.Alias(type_="tpu-platform:workload:TrainingScript", name=f"ray-{args.namespace}")
-        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=[was]))
         super().__init__("tpu-platform:workload:PodFiles", name, None, opts)
         self.made = [
             ConfigMap(
@@ -44,7 +38,7 @@ class PodFiles(pulumi.ComponentResource):
                 metadata={"name": code.config_map, "namespace": args.namespace},
                 data=code.files,
                 immutable=True,
-                opts=pulumi.ResourceOptions.merge(child(self, args.after), _known_as(code, args.namespace)),
+                opts=child(self, args.after),
             )
             for code in args.code
         ]
@@ -56,9 +50,3 @@ class PodFiles(pulumi.ComponentResource):
             )
             self.made.append(account)
         self.register_outputs({"namespace": args.namespace})
-
-
-def _known_as(code: ProgramFiles, namespace: str) -> pulumi.ResourceOptions:
-    if code.package not in _SCRIPT:
-        return pulumi.ResourceOptions()
-    return pulumi.ResourceOptions(aliases=[pulumi.Alias(name=f"ray-{namespace}-{_SCRIPT[code.package]}")])

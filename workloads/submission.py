@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 
-from components.hooks.admission_order import Turn
+from components.hooks.admission_order import AdmissionOrder
 from components.hooks.webhook_ready import WebhookGate
 from components.options import child
 from settings.schema.stack import TimeoutsSection
@@ -25,7 +25,7 @@ class Submission:
     """
 
     gate: WebhookGate
-    turn: Turn
+    admission_order: AdmissionOrder
     timeouts: TimeoutsSection
     after: Sequence[pulumi.Resource]
 
@@ -54,7 +54,7 @@ def submitted(
             submission.after,
             submission.timeouts.admission,
             submission.timeouts.deletion,
-            hooks=submission.turn.binding(submission.gate.binding()),
+            hooks=submission.admission_order.binding(submission.gate.binding()),
             replace_on_changes=replaced_on,
             delete_before_replace=True,
             replacement_trigger=replaced_with,

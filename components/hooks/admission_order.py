@@ -21,7 +21,7 @@ from components.hooks.webhook_ready import GateError, connected, pauses
 
 
 @dataclass(frozen=True)
-class Followed:
+class Predecessor:
     """A job that another one follows."""
 
     kind: str
@@ -29,20 +29,20 @@ class Followed:
     name: str
 
 
-class Turn:
+class AdmissionOrder:
     """The turn of one job. Jobs that follow nobody have no turn to wait for."""
 
     def __init__(
         self,
         job: str,
-        followed: Sequence[Followed],
+        predecessors: Sequence[Predecessor],
         kubeconfig: pulumi.Output[str],
         timeout: int,
         connect: Callable[[str], KubernetesApi] = ExecApi,
     ) -> None:
-        self._job, self._followed = job, followed
+        self._job, self._followed = job, predecessors
         self._kubeconfig, self._timeout, self._connect = kubeconfig, timeout, connect
-        self._hooks = [pulumi.ResourceHook(f"{job}-turn", self._before)] if followed else []
+        self._hooks = [pulumi.ResourceHook(f"{job}-turn", self._before)] if predecessors else []
 
     def binding(self, others: pulumi.ResourceHookBinding) -> pulumi.ResourceHookBinding:
         """`others`, and this turn before them on creation. An update is no submission and waits for nobody."""
@@ -59,7 +59,7 @@ class Turn:
 async def wait_for_turn(
     api: KubernetesApi,
     job: str,
-    followed: Sequence[Followed],
+    predecessors: Sequence[Predecessor],
     timeout: float,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
@@ -67,7 +67,7 @@ async def wait_for_turn(
     """Returns when all of `followed` have been admitted (or are finished); raises GateError when the time is over."""
     end = clock() + timeout
     for pause in pauses():
-        waiting = await asyncio.to_thread(_waiting, api, followed)
+        waiting = await asyncio.to_thread(_waiting, api, predecessors)
         if not waiting:
             return
         if clock() + pause > end:
@@ -79,10 +79,10 @@ async def wait_for_turn(
         await sleep(pause)
 
 
-def _waiting(api: KubernetesApi, followed: Sequence[Followed]) -> dict[str, str]:
+def _waiting(api: KubernetesApi, predecessors: Sequence[Predecessor]) -> dict[str, str]:
     """The jobs that are not admitted yet, each with the reason."""
     found = {}
-    for job in followed:
+    for job in predecessors:
         try:
             reason = why_not_admitted(api.workloads(job.namespace), job)
         except (ApiException, HTTPError, OSError) as error:
@@ -92,7 +92,7 @@ def _waiting(api: KubernetesApi, followed: Sequence[Followed]) -> dict[str, str]
     return found
 
 
-def why_not_admitted(workloads: Sequence[dict[str, Any]], job: Followed) -> str | None:
+def why_not_admitted(workloads: Sequence[dict[str, Any]], job: Predecessor) -> str | None:
     """None when Kueue has admitted the job, else its reason. An elastic job has a Workload for each of its sizes: one that
     was admitted is enough."""
     own = [

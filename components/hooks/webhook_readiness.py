@@ -13,27 +13,27 @@ _CALL_FAILED = re.compile(r'failed calling webhook "([^"]+)"')
 _DENIED = re.compile(r'admission webhook "[^"]+" denied the request')
 
 
-class Verdict(Enum):
+class Readiness(Enum):
     READY = "ready"
     RETRY = "retry"
     DENIED = "denied"
 
 
-def verdict(answer: Answer) -> Verdict:
+def readiness(answer: Answer) -> Readiness:
     """Only what passes by itself is asked again: no answer from a webhook, a kind that is not served yet, a busy
     server. What says that the object is wrong is final, since it would be as wrong in a minute."""
     if answer.status < 300:
-        return Verdict.READY
+        return Readiness.READY
     if answer.status == 409 and "already exists" in answer.message:
         # Admission comes before storage: the webhooks have let it through. An update, or an `up` that was killed.
-        return Verdict.READY
+        return Readiness.READY
     if _DENIED.search(answer.message):
-        return Verdict.DENIED
+        return Readiness.DENIED
     if _CALL_FAILED.search(answer.message):
-        return Verdict.RETRY
+        return Readiness.RETRY
     if answer.status == 404:
-        return Verdict.DENIED if answer.message.startswith("namespaces ") else Verdict.RETRY
-    return Verdict.RETRY if answer.status == 429 or answer.status >= 500 else Verdict.DENIED
+        return Readiness.DENIED if answer.message.startswith("namespaces ") else Readiness.RETRY
+    return Readiness.RETRY if answer.status == 429 or answer.status >= 500 else Readiness.DENIED
 
 
 def failing_webhook(message: str) -> str | None:

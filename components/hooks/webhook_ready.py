@@ -18,7 +18,7 @@ import pulumi
 from urllib3.exceptions import HTTPError
 
 from components.hooks.kubernetes_api import Answer, ExecApi, KubernetesApi
-from components.hooks.webhook_readiness import Verdict, failing_webhook, verdict, why_not_ready
+from components.hooks.webhook_readiness import Readiness, failing_webhook, readiness, why_not_ready
 
 _OBJECT_KEYS = ("apiVersion", "kind", "metadata", "spec")
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.5, 5.0, 1.6
@@ -88,10 +88,10 @@ async def wait_until_admitted(
     label = f"{manifest['kind']} {manifest['metadata']['name']}"
     for pause in pauses():
         answer = await asyncio.to_thread(_ask, api, manifest)
-        decision = verdict(answer)
-        if decision is Verdict.READY:
+        decision = readiness(answer)
+        if decision is Readiness.READY:
             return
-        if decision is Verdict.DENIED:
+        if decision is Readiness.DENIED:
             raise GateError(f"{label} is refused: {answer.message}")
         if clock() + pause > end:
             reason = await asyncio.to_thread(_reason, api, controller)

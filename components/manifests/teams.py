@@ -55,7 +55,7 @@ def subjects(team: TeamPlan) -> list[dict[str, str]]:
     return [{"kind": kind, "name": name, "apiGroup": RBAC_GROUP} for kind, names in kinds.items() for name in names]
 
 
-def ceiling(team: TeamPlan) -> dict[str, str]:
+def chip_quota(team: TeamPlan) -> dict[str, str]:
     """Hard limits of the namespace's ResourceQuota."""
     return {f"requests.{TPU_RESOURCE}": str(team.chip_quota)}
 

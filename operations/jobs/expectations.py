@@ -13,18 +13,18 @@ from settings.plan.ray_jobs import RayJobPlan
 
 
 @dataclass(frozen=True)
-class Promise:
+class Expectation:
     """Something that the program's order and the queue promise, and whether it held; None where nobody saw it."""
 
     text: str
     held: bool | None
 
 
-def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
+def expectations_of(plan: Plan, lines: Sequence[JobLine]) -> list[Expectation]:
     """All promises of a plan's jobs. `lines` has a row for each of them."""
     by_name = {line.name: line for line in lines}
-    made = [Promise(f"{line.name} succeeded", line.succeeded) for line in lines]
-    made += [Promise(_own_pools_text(line), own_pools(line) if seen(line) else None) for line in lines]
+    made = [Expectation(f"{line.name} succeeded", line.succeeded) for line in lines]
+    made += [Expectation(_own_pools_text(line), own_pools(line) if seen(line) else None) for line in lines]
     jobs = {job.name: job for job in plan.of(SliceJob) if _in_turn(plan, job)}
     chips = {name: job.slices * job.shape.chips for name, job in jobs.items()}
     after = {name: [other for other in job.after if other in jobs] for name, job in jobs.items()}
@@ -33,7 +33,7 @@ def promises(plan: Plan, lines: Sequence[JobLine]) -> list[Promise]:
     for job in plan.of(RayJobPlan):
         made += _ray(plan, job, by_name)
     for each in plan.jobs:
-        made += _said(each, by_name[each.name])
+        made += _from_logs(each, by_name[each.name])
     return made
 
 
@@ -69,18 +69,20 @@ def queue_of(plan: Plan, queue: str, namespace: str) -> QueuePlan:
 # -- what the programs say --------------------------------------------------------------------------------------------
 
 
-def _said(job: Job, line: JobLine) -> list[Promise]:
+def _from_logs(job: Job, line: JobLine) -> list[Expectation]:
     """Of a job that ran for real: every process counted the devices of all slices, and what it trained got better to the end."""
-    if line.said is None:
+    if line.log_summary is None:
         return []
     made = []
     if isinstance(job, SliceJob):  # Ray takes lines for alike that differ in their numbers only
         processes = job.slices * job.shape.hosts
         counted = f"{job.name}: each of its {processes} processes counted {job.devices} devices"
-        made.append(Promise(counted, line.said.devices == (job.devices,) * processes))
-    if line.said.losses:
-        first, last = line.said.losses
-        made.append(Promise(f"{job.name} trained to its end, and its loss fell", line.said.complete and last < first))
+        made.append(Expectation(counted, line.log_summary.devices == (job.devices,) * processes))
+    if line.log_summary.losses:
+        first, last = line.log_summary.losses
+        made.append(
+            Expectation(f"{job.name} trained to its end, and its loss fell", line.log_summary.complete and last < first)
+        )
     return made
 
 
@@ -92,7 +94,7 @@ def _turns(
     chips: Mapping[str, int],
     flavors: Mapping[str, FlavorPlan],
     lines: Mapping[str, JobLine],
-) -> list[Promise]:
+) -> list[Expectation]:
     """A job that was submitted after another and does not fit beside it must wait until that has given back enough
     slices; jobs that waited for the same ones and fit together must run together."""
     made = []
@@ -105,12 +107,12 @@ def _turns(
             if slices > 0:
                 given = "all its slices" if slices == lines[other].wanted else f"{slices} of its slices"
                 text = f"{name} waited until {other} had given back {given}"
-                made.append(Promise(text, waited_for(lines[name], lines[other], slices)))
+                made.append(Expectation(text, waited_for(lines[name], lines[other], slices)))
     for group in _together(after, chips, flavors):
         if not all(met(lines[a], lines[b]) for a in group for b in group if a < b):
             continue
         held = all(overlap(lines[a], lines[b]) for a in group for b in group if a < b)
-        made.append(Promise(f"{' and '.join(group)} ran together", held))
+        made.append(Expectation(f"{' and '.join(group)} ran together", held))
     return made
 
 
@@ -167,12 +169,12 @@ def overlap(line: JobLine, other: JobLine) -> bool:
 # -- Ray jobs ---------------------------------------------------------------------------------------------------------
 
 
-def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Promise]:
+def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Expectation]:
     line = lines[job.name]
     made = []
     if job.system_pool is not None:
         head = line.head == job.system_pool if line.head is not None or seen(line) else None
-        made.append(Promise(f"{job.name}: Ray's head ran on {job.system_pool}", head))
+        made.append(Expectation(f"{job.name}: Ray's head ran on {job.system_pool}", head))
     flavor = _promised(plan, job, line)
     if flavor is None or not all(met(line, lines[name]) for name in job.after):
         return made
@@ -182,19 +184,21 @@ def _ray(plan: Plan, job: RayJobPlan, lines: Mapping[str, JobLine]) -> list[Prom
     there = set(line.pools) <= set(flavor.pools) if flavor.pools else True
     given = line.flavors == {flavor.name}
     told = given and bool(line.pools) and there if seen(line) or not given else None
-    made.append(Promise(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", told))
+    made.append(Expectation(f"{job.name} ran by Plan {letter}: flavor {flavor.name}{on}", told))
     pods = job.slices * job.shape.hosts
     if flavor.check is not None:
         # An `up` that follows only later may find the job done and its request gone.
         forgotten = line.request is None and line.succeeded
         asked = None if forgotten else line.request is not None and line.request.pod_sets == (pods,)
-        made.append(Promise(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked))
+        made.append(
+            Expectation(f"{job.name}: one ProvisioningRequest asked for its {pods} pods, in one pod set", asked)
+        )
     scaling = {pool.name for pool in plan.pools if pool.bounds is not None and pool.bounds[0] == 0}
     if flavor.pools and set(flavor.pools) <= scaling and (given or not line.flavors):
         # On another flavor than was promised it may have met the nodes of the job before it.
         came = line.nodes is not None and line.reserved is not None and line.nodes >= line.reserved
         text = f"{job.name}: the nodes came when it had its quota, not before"
-        made.append(Promise(text, came if seen(line) else None))
+        made.append(Expectation(text, came if seen(line) else None))
     return made
 
 

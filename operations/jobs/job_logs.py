@@ -23,7 +23,7 @@ SIMULATED = "is simulated: the rehearsal runs no program for its image"
 
 
 @dataclass(frozen=True)
-class Said:
+class LogSummary:
     """`devices` has a count for each process that told one; `losses` are the first and the last, () where there are none."""
 
     devices: tuple[int, ...] = ()
@@ -31,7 +31,7 @@ class Said:
     complete: bool = False
 
 
-def said(logs: Iterable[str]) -> Said | None:
+def log_summary(logs: Iterable[str]) -> LogSummary | None:
     """What the logs of a job's pods say together; None when they are played and say nothing."""
     played = True
     devices: list[int] = []
@@ -45,7 +45,7 @@ def said(logs: Iterable[str]) -> Said | None:
         devices += [count for line in lines for count in _counts(line)]
         losses += [value for line in lines if (value := _loss(line)) is not None]
         complete = complete or any(END in line for line in lines)
-    return None if played else Said(tuple(devices), (losses[0], losses[-1]) if losses else (), complete)
+    return None if played else LogSummary(tuple(devices), (losses[0], losses[-1]) if losses else (), complete)
 
 
 def _counts(line: str) -> list[int]:
@@ -65,8 +65,8 @@ def _loss(line: str) -> float | None:
         return None  # a line that was cut off
 
 
-def read(cluster: KubeApi, namespace: str, pods: Sequence[str]) -> Said | None:
+def read(cluster: KubeApi, namespace: str, pods: Sequence[str]) -> LogSummary | None:
     """Reads the logs of pods that have ended, as `kubectl logs` does. None for pods that are gone. Raises client.ApiException and
     urllib3's errors."""
     logs = [cluster.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log") for pod in pods]
-    return said(log for log in logs if log is not None)
+    return log_summary(log for log in logs if log is not None)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from operations.jobs.job_logs import END, Said
+from operations.jobs.job_logs import END, LogSummary
 from settings.catalogue.labels import NODEPOOL_LABEL, TPU_RESOURCE
 from workloads.kinds import WorkloadKind
 from workloads.status import Object, condition, moment, since
@@ -62,7 +62,7 @@ class JobLine:
     request: Request | None = None
     refusals: tuple[str, ...] = ()
     """ProvisioningRequests that have failed, each with Google's words: the job may run elsewhere since."""
-    said: Said | None = None
+    log_summary: LogSummary | None = None
     """What its programs have told in their logs; None while it runs, and where its pods are played."""
 
     @property
@@ -164,7 +164,7 @@ def merged(before: JobLine, now: JobLine) -> JobLine:
     """The newer row, with what the cluster has forgotten since: pods and nodes go, their places were seen."""
     kept = {
         field: getattr(before, field)
-        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted", "said")
+        for field in ("slices", "flavors", "head", "nodes", "request", "queued", "reserved", "admitted", "log_summary")
         if not getattr(now, field) and getattr(before, field)
     }
     if now.expected is None:
@@ -196,8 +196,8 @@ def _note(workload: Object | None, ended: bool, request: Request | None) -> str:
             f"its ProvisioningRequest {request.name} is {request.state} and waits for capacity at Google, for as long as it "
             "takes; delete the job to stop waiting"
         ]
-    said = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
-    return "; ".join(dict.fromkeys(text for text in said if text))
+    log_summary = [*checks, *(str(c.get("message", "")) for c in ([gone] if gone else waiting))]
+    return "; ".join(dict.fromkeys(text for text in log_summary if text))
 
 
 # -- printing ---------------------------------------------------------------------------------------------------------
@@ -234,18 +234,22 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def sayings(lines: Sequence[JobLine]) -> str:
+def log_table(lines: Sequence[JobLine]) -> str:
     """What the jobs' programs have said, a line each for those that ran for real; "" when none did."""
     rows = [("job", "global device count", "loss", "")]
-    rows += [(x.name, _counts(x.said), _way(x.said), END if x.said.complete else "-") for x in lines if x.said]
+    rows += [
+        (x.name, _counts(x.log_summary), _way(x.log_summary), END if x.log_summary.complete else "-")
+        for x in lines
+        if x.log_summary
+    ]
     return _aligned(rows) if len(rows) > 1 else ""
 
 
-def _counts(said: Said) -> str:
+def _counts(log_summary: LogSummary) -> str:
     """`24, by 6 processes`."""
-    every = Counter(said.devices)
+    every = Counter(log_summary.devices)
     return "; ".join(f"{count}, by {n} process{'es' if n > 1 else ''}" for count, n in every.items()) or "-"
 
 
-def _way(said: Said) -> str:
-    return " -> ".join(f"{loss:.4g}" for loss in said.losses) or "-"
+def _way(log_summary: LogSummary) -> str:
+    return " -> ".join(f"{loss:.4g}" for loss in log_summary.losses) or "-"

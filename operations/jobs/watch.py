@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from operations.jobs import job_logs
 from operations.jobs.expectations import expected_flavor
-from operations.jobs.job_logs import Said
+from operations.jobs.job_logs import LogSummary
 from operations.jobs.timeline import (
     JobLine,
     Node,
@@ -80,7 +80,7 @@ class Watcher:
             line = with_scale_up(line, pods, self._failed_scale_ups(job.namespace))
         uid = found["metadata"]["uid"]
         if line.finished and (uid not in self._seen or not self._seen[uid].finished):
-            line = replace(line, said=self._said(job, own, pods))
+            line = replace(line, log_summary=self._from_logs(job, own, pods))
         if uid in self._seen:
             line = merged(self._seen[uid], line)
         elif isinstance(job, RayJobPlan):
@@ -89,7 +89,7 @@ class Watcher:
         self._seen[uid] = line
         return line
 
-    def _said(self, job: Job, own: str, pods: list[Object]) -> Said | None:
+    def _from_logs(self, job: Job, own: str, pods: list[Object]) -> LogSummary | None:
         """What a job's programs have reported. `pods` are those of the selector `own`."""
         logs = kind_of(job).logs(job)
         reporting = pods if logs == own else self._pods(job.namespace, logs)

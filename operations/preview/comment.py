@@ -73,8 +73,8 @@ def changes(steps: Iterable[Step]) -> list[ResourceChange]:
 
 def _headline(found: Sequence[ResourceChange]) -> str:
     counts = Counter(change.change for change in found)
-    said = [f"{counts[change]} to {change}" for change in CHANGES if counts[change]]
-    return ", ".join(said) if said else "no changes"
+    log_summary = [f"{counts[change]} to {change}" for change in CHANGES if counts[change]]
+    return ", ".join(log_summary) if log_summary else "no changes"
 
 
 def _called_out(found: Sequence[ResourceChange]) -> Iterator[str]:

@@ -91,9 +91,11 @@ def run(
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1))
     policies, cost = check.report(shown, environment), list(cost_lines(cost_of(plan), before))
-    said = ["", f"against {base}", *(f"  {line}" for line in comparison_lines(against))] if against is not None else []
+    log_summary = (
+        ["", f"against {base}", *(f"  {line}" for line in comparison_lines(against))] if against is not None else []
+    )
     verdict = ["", "policies", *(f"  {line}" for line in policies.lines())]
-    print("\n".join([*report(environment, plan, shown, cost), *said, *verdict]))
+    print("\n".join([*report(environment, plan, shown, cost), *log_summary, *verdict]))
     for comment_file in comment_files:
         comment_file.parent.mkdir(parents=True, exist_ok=True)
         with comment_file.open("a") as handle:

@@ -13,8 +13,8 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from operations import stack_file
-from operations.jobs.expectations import promises
-from operations.jobs.timeline import JobLine, sayings, table
+from operations.jobs.expectations import expectations_of
+from operations.jobs.timeline import JobLine, log_table, table
 from operations.jobs.watch import Watcher
 from operations.kubernetes import Cluster
 from operations.stack import controllers, preexisting
@@ -200,9 +200,9 @@ def given_up(line: JobLine) -> str:
 
 def report(plan: Plan, lines: list[JobLine]) -> int:
     """Prints the timeline and each expectation; returns 0 when none failed."""
-    made = promises(plan, lines)
+    made = expectations_of(plan, lines)
     print("\n" + table(lines) + "\n")
-    if told := sayings(lines):
+    if told := log_table(lines):
         print(told + "\n")
     for promise in made:
         print(f"  {_VERDICTS[promise.held]}  {promise.text}")

@@ -12,7 +12,6 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 
 from tests.support.platforms import TUTORIAL
 from tests.support.recording import Recording, record
-from tests.support.upgrades import Fixed, fixed_of, lost, real, replaced
 
 pytestmark = pytest.mark.unit
 
@@ -78,7 +77,7 @@ def test_a_urn_that_is_used_twice_is_found() -> None:
         record(lambda: [ConfigMap("same", metadata={"name": name}) for name in ("one", "other")])
 
 
-# -- local queues of stacks from before their namespace became a part of their name -----------------------------------
+# -- queues of one name in several namespaces -------------------------------------------------------------------------
 
 
 def two(*namespaces: str) -> dict[str, Any]:
@@ -86,26 +85,11 @@ def two(*namespaces: str) -> dict[str, Any]:
     return {"slices": slices(*namespaces), "queues": [queue(name) for name in namespaces], "workloads": []}
 
 
-def as_before(recording: Recording) -> dict[str, Fixed]:
-    """The local queues of a stack that an older program has made."""
-    made = {real(r.urn): fixed_of(r) for r in recording.of_type(LOCAL_QUEUE)}
-    return {f"{urn.rsplit('::', 1)[0]}::queue-{fixed['metadata.name']}": fixed for urn, fixed in made.items()}
-
-
-@pytest.mark.parametrize("namespace", ["default", "a"])
-def test_the_queue_of_an_older_stack_is_kept(recorded: Callable[..., Recording], namespace: str) -> None:
-    before = as_before(recorded(**two(namespace)))
-    for now in (two(namespace), two(namespace, "b")):
-        recording = recorded(**now)
-        assert lost(before, recording) == set()
-        assert replaced(before, recording) == {}
-
-
 @pytest.mark.parametrize("order", [("a", "b", "default"), ("default", "b", "a")])
 def test_queues_that_come_and_go_leave_the_others_as_they_are(
     recorded: Callable[..., Recording], order: tuple[str, ...]
 ) -> None:
-    whole = {real(r.urn) for r in recorded(**two(*order)).of_type(LOCAL_QUEUE)}
+    whole = {r.urn for r in recorded(**two(*order)).of_type(LOCAL_QUEUE)}
     for left_out in order:
         fewer = recorded(**two(*(name for name in order if name != left_out)))
-        assert {real(r.urn) for r in fewer.of_type(LOCAL_QUEUE)} < whole
+        assert {r.urn for r in fewer.of_type(LOCAL_QUEUE)} < whole

@@ -88,7 +88,7 @@ class Stage:
     def running(self, name: str) -> int:
         return sum(pod["status"].get("phase") in ("Running", "Succeeded") for pod in self.pods(name))
 
-    def told(self, name: str) -> job_logs.Said:
+    def told(self, name: str) -> job_logs.LogSummary:
         """What a job's programs have said."""
         found = job_logs.read(self.cluster, "default", [pod["metadata"]["name"] for pod in self.pods(name)])
         assert found is not None, "its pods were played"

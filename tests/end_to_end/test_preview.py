@@ -80,9 +80,9 @@ def test_another_revision_is_compared_with(tools: Checkout, tmp_path: Path) -> N
     rows = [line.split() for line in compared.splitlines()]
     assert ["create", "gcp:container/nodePool:NodePool", "spare-2-pool"] in rows
     assert {row[0] for row in rows} == {"create", "update"}
-    said = (tmp_path / "comment.md").read_text()
-    assert said.startswith("### `staging` against `HEAD`: ")
-    assert re.search(r"at full scale, a day +[0-9]+ -> [0-9]+ ", said)
+    log_summary = (tmp_path / "comment.md").read_text()
+    assert log_summary.startswith("### `staging` against `HEAD`: ")
+    assert re.search(r"at full scale, a day +[0-9]+ -> [0-9]+ ", log_summary)
 
 
 def test_a_stack_in_an_existing_cluster_previews_what_it_adds_to_it(tools: Checkout, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def jobs(checkout: Checkout) -> list[dict[str, Any]]:
     return [found.get(name, {"status": {}}) for name in (FIRST, SECOND)]
 
 
-def told(checkout: Checkout, job: str) -> job_logs.Said:
+def told(checkout: Checkout, job: str) -> job_logs.LogSummary:
     """What the submitter's log says, as `kubectl logs` shows it."""
     pods = checkout.cluster().list(PODS, labelSelector=f"batch.kubernetes.io/job-name={job}")
     found = job_logs.read(checkout.cluster(), "default", [pod["metadata"]["name"] for pod in pods])

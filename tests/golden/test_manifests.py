@@ -21,7 +21,7 @@ from components.manifests.queues import (
     workload_priority_class,
 )
 from components.manifests.teams import (
-    ceiling,
+    chip_quota,
     job_policy,
     member_rules,
     namespace,
@@ -175,7 +175,7 @@ def test_priorities(shared: Plan, golden) -> None:
 def test_teams(shared: Plan, golden) -> None:
     team = shared.teams[0]
     rights = {"rules": member_rules(), "subjects": subjects(team)}
-    golden.check("team", namespace(team), rights, {"hard": ceiling(team)})
+    golden.check("team", namespace(team), rights, {"hard": chip_quota(team)})
     golden.check("fence", pod_policy(), job_policy(), policy_binding("tpu-pods-of-teams"))
 
 

@@ -20,10 +20,9 @@ from settings.catalogue.labels import NAMESPACE  # noqa: E402
 from settings.plan.plan import plan_from  # noqa: E402
 from settings.validation.problem import Problem  # noqa: E402
 from tests.support.catalogue import catalogue  # noqa: E402
-from tests.support.platforms import BOTH, plan_with, run_platform  # noqa: E402
+from tests.support.platforms import run_platform  # noqa: E402
 from tests.support.problems import only_problem  # noqa: E402
 from tests.support.recording import Recording, Registered, record  # noqa: E402
-from tests.support.upgrades import KNOWN, with_new  # noqa: E402
 
 MADE = "<!-- Made by `make docs`. Do not edit. -->"
 
@@ -213,15 +212,9 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
 }
 
 
-def urns() -> str:
-    """The list of what stacks in the field know their resources by, with what has come (`test_upgrade.py`)."""
-    return with_new(record(lambda: run_platform(plan_with(**BOTH))))
-
-
 def main() -> int:
     for path, make in DOCUMENTS.items():
         (ROOT / path).write_text(make())
-    KNOWN.write_text(urns())
     return 0
 
 

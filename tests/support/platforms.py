@@ -117,14 +117,14 @@ def run_platform(plan: Plan) -> None:
     from stack import platform
 
     google = providers.google_provider(plan.settings)
-    base = platform.foundation(plan, google)
-    cluster = platform.cluster_on(plan, base, google)
-    pools = platform.slice_pools(plan, base, cluster, google)
-    platform.monitoring_of(plan, base, cluster, google)
+    base = platform.create_foundation(plan, google)
+    cluster = platform.create_cluster(plan, base, google)
+    pools = platform.create_slice_pools(plan, base, cluster, google)
+    platform.create_monitoring(plan, base, cluster, google)
     kubernetes = providers.kubernetes_provider(cluster)
-    controllers = platform.controllers_on(plan, cluster, kubernetes)
-    queues = platform.queues_over(plan, controllers, pools, kubernetes)
-    checkpoints = platform.checkpoints_of(plan, base, cluster, google)
+    controllers = platform.create_controllers(plan, cluster, kubernetes)
+    queues = platform.create_queues(plan, controllers, pools, kubernetes)
+    checkpoints = platform.create_checkpoints(plan, base, cluster, google)
     platform.submit_jobs(plan, cluster, controllers, queues, checkpoints, kubernetes)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiException
 
-from components.hooks.admission_order import Followed, wait_for_turn, why_not_admitted
+from components.hooks.admission_order import Predecessor, wait_for_turn, why_not_admitted
 from components.hooks.webhook_ready import GateError
 
 pytestmark = pytest.mark.unit
 
-ONE = Followed("RayJob", "default", "ray-1")
+ONE = Predecessor("RayJob", "default", "ray-1")
 
 
 def workload(
@@ -44,13 +44,13 @@ class FakeApi:
         return answer
 
 
-def wait(api: FakeApi, *followed: Followed, timeout: float = 60) -> float:
+def wait(api: FakeApi, *predecessors: Predecessor, timeout: float = 60) -> float:
     now = [0.0]
 
     async def sleep(pause: float) -> None:
         now[0] += pause
 
-    asyncio.run(wait_for_turn(api, "ray-2", followed, timeout, sleep, lambda: now[0]))  # type: ignore[arg-type]
+    asyncio.run(wait_for_turn(api, "ray-2", predecessors, timeout, sleep, lambda: now[0]))  # type: ignore[arg-type]
     return now[0]
 
 
@@ -79,7 +79,7 @@ def test_the_admission_of_another_job_is_not_ours(other) -> None:
 
 def test_all_jobs_must_have_been_admitted() -> None:
     with pytest.raises(GateError, match="ray-0: Kueue has not looked at it yet"):
-        wait(FakeApi([ADMITTED]), ONE, Followed("RayJob", "default", "ray-0"))
+        wait(FakeApi([ADMITTED]), ONE, Predecessor("RayJob", "default", "ray-0"))
 
 
 def test_a_timeout_says_whom_it_waited_for_and_why() -> None:

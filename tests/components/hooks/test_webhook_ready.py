@@ -11,7 +11,7 @@ from kubernetes.client.exceptions import ApiException
 
 from components.hooks.helm_recovery import forget, patiently
 from components.hooks.kubernetes_api import Answer, object_path
-from components.hooks.webhook_readiness import Verdict, failing_webhook, verdict, why_not_ready
+from components.hooks.webhook_readiness import Readiness, failing_webhook, readiness, why_not_ready
 from components.hooks.webhook_ready import Controller, GateError, manifest_of, pauses, wait_until_admitted
 
 pytestmark = pytest.mark.unit
@@ -131,9 +131,9 @@ def test_the_wait_is_bounded_and_the_pauses_grow_to_five_seconds() -> None:
 
 
 def test_what_is_retried_and_what_is_final() -> None:
-    assert verdict(Answer(503, "no answer")) is Verdict.RETRY
-    assert verdict(Answer(429, "slow down")) is Verdict.RETRY
-    assert verdict(Answer(401, "Unauthorized")) is Verdict.DENIED
+    assert readiness(Answer(503, "no answer")) is Readiness.RETRY
+    assert readiness(Answer(429, "slow down")) is Readiness.RETRY
+    assert readiness(Answer(401, "Unauthorized")) is Readiness.DENIED
     assert failing_webhook(REFUSED.message) == "mresourceflavor.kb.io"
     assert failing_webhook("other") is None
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from operations.jobs.expectations import expected_flavor, overlap, own_pools, promises, waited_for
-from operations.jobs.job_logs import Said, said
-from operations.jobs.timeline import Node, Request, job_line, merged, sayings, table
+from operations.jobs.expectations import expectations_of, expected_flavor, overlap, own_pools, waited_for
+from operations.jobs.job_logs import LogSummary, log_summary
+from operations.jobs.timeline import Node, Request, job_line, log_table, merged, table
 from settings.plan.jobs import JobSetPlan, SliceJob
 from settings.plan.ray_jobs import RayJobPlan
 from settings.schema.teams import PreemptionSection
@@ -109,7 +109,7 @@ def ray_as_promised():
 
 
 def test_all_promises_hold_when_the_tutorial_happens_as_promised():
-    made = promises(tutorial_a(), as_promised())
+    made = expectations_of(tutorial_a(), as_promised())
     assert [promise.text for promise in made if promise.held is not True] == []
     assert len(made) == 9
 
@@ -135,7 +135,7 @@ def test_all_promises_hold_when_the_tutorial_happens_as_promised():
 )
 def test_a_broken_promise_is_named(broken, text):
     three, _, one = as_promised()
-    made = promises(tutorial_a(), [three, broken(), one])
+    made = expectations_of(tutorial_a(), [three, broken(), one])
     assert [promise.text for promise in made if promise.held is not True] == [text]
 
 
@@ -144,8 +144,8 @@ def test_no_turn_is_promised_where_more_than_the_order_decides(change):
     """In a cohort a job may get what others leave idle, and where there is preemption it may come out of turn."""
     plan = tutorial_a()
     open_ = replace(plan, queues=(replace(plan.queues[0], **change),))
-    texts = [promise.text for promise in promises(open_, as_promised())]
-    assert texts == [promise.text for promise in promises(plan, as_promised())][:6]
+    texts = [promise.text for promise in expectations_of(open_, as_promised())]
+    assert texts == [promise.text for promise in expectations_of(plan, as_promised())][:6]
     assert not [text for text in texts if "waited" in text or "together" in text]
 
 
@@ -157,7 +157,7 @@ def test_no_turn_is_promised_where_a_ray_job_may_take_the_same_slices():
             tutorial_b().of(RayJobPlan)[0], queue=plan.queues[0].local_queue, flavors=(flavor,), system_pool=None
         )
         beside = replace(plan, jobs=(*plan.of(SliceJob), ray_job))
-        made = promises(beside, [*as_promised(), replace(ray("ray-1", "x", "p1", 2, 2), expected="")])
+        made = expectations_of(beside, [*as_promised(), replace(ray("ray-1", "x", "p1", 2, 2), expected="")])
         return [promise.text for promise in made if "waited" in promise.text or "together" in promise.text]
 
     plan = tutorial_a()
@@ -196,12 +196,12 @@ def test_plans_have_letters_however_many_there_are():
     )
     for i, letters in ((0, "A"), (8, "I"), (25, "Z"), (26, "AA"), (27, "AB")):
         ran = replace(ray("ray-1", f"f{i}", "dws-pool", 2, 2), expected=f"f{i}")
-        texts = [promise.text for promise in promises(plan, [ran])]
+        texts = [promise.text for promise in expectations_of(plan, [ran])]
         assert f"ray-1 ran by Plan {letters}: flavor f{i}, on dws-pool" in texts
 
 
 def test_plan_a_and_plan_b_are_promises():
-    made = promises(tutorial_b(), ray_as_promised())
+    made = expectations_of(tutorial_b(), ray_as_promised())
     assert [promise.text for promise in made if promise.held is not True] == []
     assert len(made) == 11
 
@@ -225,7 +225,7 @@ def test_plan_a_and_plan_b_are_promises():
 )
 def test_a_broken_plan_b_is_named(broken, texts):
     first, _ = ray_as_promised()
-    made = promises(tutorial_b(), [first, broken()])
+    made = expectations_of(tutorial_b(), [first, broken()])
     assert [promise.text for promise in made if promise.held is not True] == texts
 
 
@@ -270,7 +270,7 @@ def test_the_ends_of_slices_are_kept_when_their_nodes_are_taken_away():
     one_left = replace(three, slice_ends=three.slice_ends[:1])
     kept = merged(three, one_left)
     assert kept.slice_ends == three.slice_ends and waited_for(two, kept, 2)
-    unseen = promises(tutorial_a(), [one_left, two, one])
+    unseen = expectations_of(tutorial_a(), [one_left, two, one])
     assert [(promise.text, promise.held) for promise in unseen if promise.held is not True] == [
         ("two waited until three had given back 2 of its slices", None)
     ]
@@ -285,7 +285,7 @@ def _bare_ray_job():
 def test_jobs_that_never_met_promise_each_other_nothing():
     three, two, _ = as_promised()
     anew = line("one", {0: ["p3", "p3"]}, 40, 40, 50)
-    made = promises(tutorial_a(), [three, two, anew])
+    made = expectations_of(tutorial_a(), [three, two, anew])
     assert [promise.text for promise in made if promise.held is not True] == []
     assert not any("together" in promise.text for promise in made)
     first, second = ray_as_promised()
@@ -296,7 +296,7 @@ def test_jobs_that_never_met_promise_each_other_nothing():
         finished=moment(at(50)),
         flavors=frozenset({"on-demand"}),
     )
-    assert [promise.text for promise in promises(tutorial_b(), [first, later]) if promise.held is not True] == []
+    assert [promise.text for promise in expectations_of(tutorial_b(), [first, later]) if promise.held is not True] == []
 
 
 def unseen(name: str, flavor: str):
@@ -306,7 +306,7 @@ def unseen(name: str, flavor: str):
 
 def test_what_nobody_saw_is_not_broken():
     first, _ = ray_as_promised()
-    made = promises(tutorial_b(), [first, unseen("ray-2", "dws")])
+    made = expectations_of(tutorial_b(), [first, unseen("ray-2", "dws")])
     assert [promise.text for promise in made if promise.held is False] == []
     assert [promise.text for promise in made if promise.held is None] == [
         "ray-2: its slice had a pool of its own",
@@ -321,12 +321,12 @@ def test_a_request_that_nobody_saw_is_not_broken_unless_its_job_failed():
     text = "ray-2: one ProvisioningRequest asked for its 4 pods, in one pod set"
     gone = replace(second, request=None)
     for row, held in ((gone, None), (replace(gone, succeeded=False), False), (second, True)):
-        assert {promise.text: promise.held for promise in promises(tutorial_b(), [first, row])}[text] is held
+        assert {promise.text: promise.held for promise in expectations_of(tutorial_b(), [first, row])}[text] is held
 
 
 def test_a_wrong_flavor_is_broken_also_unseen():
     first, _ = ray_as_promised()
-    made = promises(tutorial_b(), [first, unseen("ray-2", "on-demand")])
+    made = expectations_of(tutorial_b(), [first, unseen("ray-2", "on-demand")])
     assert [promise.text for promise in made if promise.held is False] == [
         "ray-2 ran by Plan B: flavor dws, on dws-pool"
     ]
@@ -335,7 +335,7 @@ def test_a_wrong_flavor_is_broken_also_unseen():
 def test_a_job_that_failed_unseen_keeps_no_promise_of_place():
     first, _ = ray_as_promised()
     failed = replace(unseen("ray-2", "dws"), succeeded=False)
-    made = {promise.text: promise.held for promise in promises(tutorial_b(), [first, failed])}
+    made = {promise.text: promise.held for promise in expectations_of(tutorial_b(), [first, failed])}
     assert made["ray-2: its slice had a pool of its own"] is False
 
 
@@ -343,7 +343,7 @@ def test_a_job_that_fell_back_to_plan_a_breaks_one_promise_only():
     first, _ = ray_as_promised()
     # Its nodes are those of the job before it: older than its quota.
     back = ray("ray-2", "on-demand", "on-demand-pool", 20, 20, ASKED)
-    made = promises(tutorial_b(), [first, back])
+    made = expectations_of(tutorial_b(), [first, back])
     assert [promise.text for promise in made if promise.held is False] == [
         "ray-2 ran by Plan B: flavor dws, on dws-pool"
     ]
@@ -355,22 +355,22 @@ def test_where_google_names_the_pools_none_is_promised():
     jobs = {"operator": "addon", "jobs": [{"name": "ray-1"}]}
     plan = plan_with(**{**AUTOPILOT, "queues": queues, "ray": jobs, "workloads": []})
     ran = ray("ray-1", "vlp-24", "p1", 2, 2)
-    assert [(promise.text, promise.held) for promise in promises(plan, [ran])] == [
+    assert [(promise.text, promise.held) for promise in expectations_of(plan, [ran])] == [
         ("ray-1 succeeded", True),
         ("ray-1: its slice had a pool of its own", True),
         ("ray-1 ran by Plan A: flavor vlp-24", True),
     ]
-    assert not promises(plan, [replace(ran, flavors=frozenset())])[-1].held
+    assert not expectations_of(plan, [replace(ran, flavors=frozenset())])[-1].held
 
 
 def test_a_job_is_judged_by_the_plan_that_it_was_first_seen_under():
     jobs = {"operator": "addon", "jobs": [{"name": "ray-1"}, {"name": "ray-2", "after": ["ray-1"]}]}
     plan = plan_with(**both(workloads=[], ray=jobs, slices=with_slice(1, pools=["on-demand-pool", "second-pool"])))
     first, second = ray_as_promised()
-    broken = [promise.text for promise in promises(plan, [first, second]) if promise.held is False]
+    broken = [promise.text for promise in expectations_of(plan, [first, second]) if promise.held is False]
     assert broken == ["ray-2 ran by Plan A: flavor on-demand, on on-demand-pool or second-pool"]
     seen_before = replace(second, expected="dws")
-    assert [promise.text for promise in promises(plan, [first, seen_before]) if promise.held is False] == []
+    assert [promise.text for promise in expectations_of(plan, [first, seen_before]) if promise.held is False] == []
     assert merged(seen_before, second).expected == "dws"
 
 
@@ -381,47 +381,47 @@ PLAYED = "pod default/one-0 is simulated: the rehearsal runs no program for its 
 
 
 def test_what_the_logs_of_all_pods_say():
-    found = said([STEPS, "Global device count: 24\n", "Training Complete!\n"])
-    assert found == Said((24, 24), (5.5, 4.0), True)
-    assert said([PLAYED, PLAYED]) is None
-    assert said([]) is None
+    found = log_summary([STEPS, "Global device count: 24\n", "Training Complete!\n"])
+    assert found == LogSummary((24, 24), (5.5, 4.0), True)
+    assert log_summary([PLAYED, PLAYED]) is None
+    assert log_summary([]) is None
 
 
 def test_a_program_that_says_nothing_is_not_one_that_is_played():
-    assert said([PLAYED, ""]) == Said()
+    assert log_summary([PLAYED, ""]) == LogSummary()
 
 
 def test_ray_sets_a_prefix_before_its_workers_lines():
     told = (
         "(RayTrainWorker pid=7) Epoch 0: Loss 9.5\n(RayTrainWorker pid=7) Epoch 49: Loss 0.25\n(x) Training Complete!"
     )
-    assert said([told]) == Said((), (9.5, 0.25), True)
+    assert log_summary([told]) == LogSummary((), (9.5, 0.25), True)
 
 
 def test_what_ray_tells_once_for_several_workers_counts_for_each_of_them():
     """Ray's colours are in the log too."""
     first = "\x1b[36m(RayTrainWorker pid=7, ip=10.0.0.2)\x1b[0m Global device count: 16\n"
     others = "\x1b[36m(RayTrainWorker pid=9, ip=10.0.0.3)\x1b[0m Global device count: 16\x1b[32m [repeated 3x across cluster]\x1b[0m\n"
-    assert said([first + others]) == Said((16,) * 4)
-    assert said([first + others.replace(" [repeated 3x across cluster]", "")]) == Said((16, 16))
-    assert said(["other words [repeated 3x across cluster]\n"]) == Said()
+    assert log_summary([first + others]) == LogSummary((16,) * 4)
+    assert log_summary([first + others.replace(" [repeated 3x across cluster]", "")]) == LogSummary((16, 16))
+    assert log_summary(["other words [repeated 3x across cluster]\n"]) == LogSummary()
 
 
 def told(plan, **by_name):
     """The promises about what was said, by job."""
-    rows = [replace(row, said=by_name.get(row.name)) for row in as_promised()]
+    rows = [replace(row, log_summary=by_name.get(row.name)) for row in as_promised()]
     return {
         promise.text: promise.held
-        for promise in promises(plan, rows)
+        for promise in expectations_of(plan, rows)
         if "counted" in promise.text or "trained" in promise.text
     }
 
 
 def test_every_process_must_have_counted_all_chips():
     counted = "three: each of its 6 processes counted 24 devices"
-    assert told(tutorial_a(), three=Said((24,) * 6)) == {counted: True}
+    assert told(tutorial_a(), three=LogSummary((24,) * 6)) == {counted: True}
     for wrong in ((24,) * 5, (24,) * 5 + (8,), ()):
-        assert told(tutorial_a(), three=Said(wrong)) == {counted: False}
+        assert told(tutorial_a(), three=LogSummary(wrong)) == {counted: False}
     assert told(tutorial_a()) == {}
 
 
@@ -429,14 +429,14 @@ def test_every_process_must_have_counted_all_chips():
     ("losses", "complete", "held"), [((5.0, 4.0), True, True), ((5.0, 4.0), False, False), ((4.0, 4.0), True, False)]
 )
 def test_what_trains_gets_better_and_comes_to_its_end(losses, complete, held):
-    found = told(tutorial_a(), three=Said((24,) * 6, losses, complete))
+    found = told(tutorial_a(), three=LogSummary((24,) * 6, losses, complete))
     assert found["three trained to its end, and its loss fell"] is held
 
 
 def test_the_table_of_what_was_said_has_the_jobs_that_ran():
     rows = as_promised()
-    assert sayings(rows) == ""
-    shown = sayings([replace(rows[0], said=Said((24,) * 6, (5.5, 4.0), True)), *rows[1:]])
+    assert log_table(rows) == ""
+    shown = log_table([replace(rows[0], log_summary=LogSummary((24,) * 6, (5.5, 4.0), True)), *rows[1:]])
     assert shown.splitlines()[1].split() == [
         "three",
         "24,",

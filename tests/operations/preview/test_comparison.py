@@ -65,8 +65,8 @@ def test_an_object_of_another_name_or_namespace_is_another_object() -> None:
 
 def test_what_the_program_replaces_on_is_a_replacement() -> None:
     before, after = {"spec": {"jobs": [{"replicas": 1}]}}, {"spec": {"jobs": [{"replicas": 2}]}}
-    said = one(JOBSET, before, after, replaceOnChanges=["metadata", "spec"])
-    assert said == ResourceChange("replace", JOBSET, "one", ("spec.jobs[0].replicas",))
+    log_summary = one(JOBSET, before, after, replaceOnChanges=["metadata", "spec"])
+    assert log_summary == ResourceChange("replace", JOBSET, "one", ("spec.jobs[0].replicas",))
     assert one(JOBSET, before, after, replaceOnChanges=["spec.jobs[*].replicas"]).change == "replace"
     assert one(JOBSET, before, after, replaceOnChanges=["spec.other"]).change == "update"
 

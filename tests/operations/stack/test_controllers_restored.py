@@ -104,19 +104,19 @@ def test_releases_are_those_of_the_state() -> None:
 
 
 def test_what_is_there_is_left_alone() -> None:
-    cluster, said = Remembered([record(1, SERVICE, ROLE, MANAGER)], everything()), list[str]()
-    restore(cluster, [KUEUE], said.append)
+    cluster, log_summary = Remembered([record(1, SERVICE, ROLE, MANAGER)], everything()), list[str]()
+    restore(cluster, [KUEUE], log_summary.append)
     require_ready(cluster, [KUEUE])
-    assert cluster.calls == [] and said == []
+    assert cluster.calls == [] and log_summary == []
 
 
 @pytest.mark.parametrize("missing", [SERVICE_PATH, MANAGER_PATH, ROLE_PATH])
 def test_what_is_missing_is_made_with_helms_marks(missing: str) -> None:
     objects = everything()
     del objects[missing]
-    cluster, said = Remembered([record(1, SERVICE, ROLE, MANAGER)], objects), list[str]()
-    restore(cluster, [KUEUE], said.append)
-    assert cluster.calls == [("POST", missing.rsplit("/", 1)[0])] and len(said) == 1
+    cluster, log_summary = Remembered([record(1, SERVICE, ROLE, MANAGER)], objects), list[str]()
+    restore(cluster, [KUEUE], log_summary.append)
+    assert cluster.calls == [("POST", missing.rsplit("/", 1)[0])] and len(log_summary) == 1
     metadata = cluster.objects[missing]["metadata"]
     assert metadata["labels"]["app.kubernetes.io/managed-by"] == "Helm"
     assert metadata["annotations"]["meta.helm.sh/release-name"] == "kueue"

@@ -86,10 +86,10 @@ def test_what_the_state_has_is_not_adopted_twice(tmp_path: Any, monkeypatch: pyt
 
 
 def test_without_a_preview_nothing_is_adopted_and_that_is_reported(tmp_path: Any) -> None:
-    said: list[str] = []
+    log_summary: list[str] = []
     engine = engine_that_says(tmp_path, CompletedProcess([], 255, "", "error: the file is at fault\n"))
-    assert wanted_at_google(engine, said.append) == []
-    assert "the file is at fault" in said[0]
+    assert wanted_at_google(engine, log_summary.append) == []
+    assert "the file is at fault" in log_summary[0]
 
 
 def test_an_adopted_cluster_still_has_its_default_pool_to_be_removed() -> None:
