@@ -30,14 +30,14 @@ ENGINE_STARTS_S = 120.0
 
 def test_a_bad_configuration_starts_nothing(checkout: Checkout) -> None:
     def spoil(config: dict[str, Any]) -> None:
-        config["tpu-platform:slices"][0]["topology"] = "3x4"
+        config["tpu-platform:workloads"][0]["slices"] = 0
         config["tpu-platform:cluster"]["name"] = "Multislice"
 
     undo = checkout.config(spoil)
     done = checkout.make("up", check=False)
     undo()
     assert done.returncode != 0
-    assert "slices[0].topology" in done.stderr and "cluster.name" in done.stderr
+    assert "workloads[0].slices" in done.stderr and "cluster.name" in done.stderr
     assert "Traceback" not in done.stderr
     assert sandbox.first_process(checkout.layout) is None
 
