@@ -11,10 +11,10 @@ from pulumi_gcp import storage
 from components.cluster import Cluster
 from components.options import child
 from components.project import ProjectServices
+from settings.catalogue.labels import SERVICE_ACCOUNT
 from settings.plan.training import CheckpointsPlan
 from settings.schema.field_types import region_of
 from settings.schema.stack import Settings
-from workloads.checkpoint_volume import SERVICE_ACCOUNT
 
 ROLE = "roles/storage.objectUser"
 """Reads, writes and deletes objects and folders of this bucket, and changes nothing of the bucket: what Google's page on Cloud

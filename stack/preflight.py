@@ -9,7 +9,8 @@ import pulumi
 from pulumi.runtime.config import CONFIG
 
 from components.manifests.kubeconfig import AUTH_PLUGIN, INSTALL_HINT
-from settings.plan.plan import Plan, plan_from
+from settings.load import plan_from
+from settings.plan.plan import Plan
 from settings.validation.problem import ConfigurationError
 
 

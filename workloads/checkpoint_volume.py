@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-SERVICE_ACCOUNT = "tpu-training"
-"""The Kubernetes service account of pods that write checkpoints, one in each namespace: the bucket knows them by it."""
 MOUNT = "/checkpoints"
 VOLUME = "checkpoints"
 ANNOTATIONS = {"gke-gcsfuse/volumes": "true"}

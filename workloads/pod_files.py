@@ -9,7 +9,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import ConfigMap, ServiceAccount
 
 from components.options import child
-from workloads.checkpoint_volume import SERVICE_ACCOUNT
+from settings.catalogue.labels import SERVICE_ACCOUNT
 from workloads.program_files import ProgramFiles
 
 

@@ -10,12 +10,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from settings.catalogue.labels import SERVICE_ACCOUNT
 from settings.catalogue.versions import PYTHON_IMAGE, TRAINING_REQUIREMENTS
 from settings.plan.jobs import Job, SliceJob
 from settings.plan.training import TrainingPlan
 from workloads.checkpoint_volume import (
     ANNOTATIONS,
-    SERVICE_ACCOUNT,
     checkpoint_address,
     checkpoint_folder,
     checkpoint_mount,

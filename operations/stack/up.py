@@ -24,7 +24,8 @@ from rehearsal import lifecycle
 from rehearsal.host.layout import Layout
 from rehearsal.host.ports import choose_ports
 from rehearsal.host.toolchain import Toolchain
-from settings.plan.plan import Plan, plan_from
+from settings.load import plan_from
+from settings.plan.plan import Plan
 from settings.validation.problem import ConfigurationError
 
 FOLLOW_TIMEOUT_S = 1200.0

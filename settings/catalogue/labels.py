@@ -27,3 +27,6 @@ REPLICATED_JOB = "slice"
 """The name of the one replicated job in each of our JobSets: a part of the names of its pods."""
 JOBSET_INDEX_LABEL = "jobset.sigs.k8s.io/job-index"
 """On the pods of a JobSet: the number of their replicated Job, which is the number of their slice."""
+
+SERVICE_ACCOUNT = "tpu-training"
+"""The Kubernetes service account of pods that write checkpoints, one in each namespace. The bucket's IAM policy names it."""

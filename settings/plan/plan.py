@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from settings.catalogue.accelerators import SliceShape
 from settings.catalogue.capacity import CAPACITIES, Capacity
@@ -16,11 +14,8 @@ from settings.plan.slices import count_of, is_autopilot, max_run_seconds, system
 from settings.plan.teams import TeamPlan, team_plans
 from settings.plan.training import CheckpointsPlan, checkpoints_plan
 from settings.schema.stack import Settings, SliceSection
-from settings.validation.parse import parse
-from settings.validation.problem import ConfigurationError
-from settings.validation.rules import all_problems
 
-__all__ = ["FlavorPlan", "Plan", "PoolPlan", "QueuePlan", "TeamPlan", "make_plan", "plan_from"]
+__all__ = ["FlavorPlan", "Plan", "PoolPlan", "QueuePlan", "TeamPlan", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -70,16 +65,6 @@ class Plan:
     @property
     def autopilot(self) -> bool:
         return is_autopilot(self.settings)
-
-
-def plan_from(config: Mapping[str, str], folder: Path | None) -> Plan:
-    """The plan of a stack's configuration, or one ConfigurationError with every problem. Chart folders are relative to
-    `folder`; None leaves them unchecked, for when they are created later."""
-    parsed = parse(config)
-    problems = all_problems(parsed, folder)
-    if problems or not isinstance(parsed, Settings):
-        raise ConfigurationError(problems)
-    return make_plan(parsed)
 
 
 def make_plan(settings: Settings) -> Plan:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
+from settings.load import plan_from
 from settings.plan.jobs import JobSetPlan
-from settings.plan.plan import Plan, QueuePlan, plan_from
+from settings.plan.plan import Plan, QueuePlan
 from settings.plan.ray_jobs import RayJobPlan
 from settings.schema.stack import RetrySection, Settings
 

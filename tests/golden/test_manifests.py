@@ -30,8 +30,9 @@ from components.manifests.teams import (
     subjects,
 )
 from settings.catalogue.labels import ACCELERATOR_LABEL, TOPOLOGY_LABEL
+from settings.load import plan_from
 from settings.plan.jobs import IndexedJobPlan, JobSetPlan
-from settings.plan.plan import Plan, plan_from
+from settings.plan.plan import Plan
 from settings.plan.ray_jobs import RayJobPlan
 from workloads.job.manifest import headless_service, indexed_job
 from workloads.jobset.manifest import multislice_jobset

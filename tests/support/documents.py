@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from settings.catalogue.labels import NAMESPACE  # noqa: E402
-from settings.plan.plan import plan_from  # noqa: E402
+from settings.load import plan_from  # noqa: E402
 from settings.validation.problem import Problem  # noqa: E402
 from tests.support.catalogue import catalogue  # noqa: E402
 from tests.support.platforms import run_platform  # noqa: E402

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from settings.plan.plan import Plan, plan_from
+from settings.load import plan_from
+from settings.plan.plan import Plan
 from tests.support.recording import Recording, record
 
 TUTORIAL: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from settings.plan.plan import plan_from
+from settings.load import plan_from
 from settings.validation.problem import ConfigurationError, Problem
 from tests.support.platforms import TUTORIAL, as_config
 

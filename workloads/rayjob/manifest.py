@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
-from settings.catalogue.labels import NODEPOOL_LABEL, TPU_RESOURCE
+from settings.catalogue.labels import NODEPOOL_LABEL, SERVICE_ACCOUNT, TPU_RESOURCE
 from settings.plan.host_requests import DISK
 from settings.plan.queues import cores, memory
 from settings.plan.ray_jobs import AUTOSCALER, SUBMITTER, RayJobPlan
 from settings.plan.system_nodes import Room
-from workloads.checkpoint_volume import ANNOTATIONS, SERVICE_ACCOUNT, checkpoint_mount, checkpoint_volume
+from workloads.checkpoint_volume import ANNOTATIONS, checkpoint_mount, checkpoint_volume
 from workloads.node_selection import selection
 from workloads.program_files import FOLDER, VOLUME, ProgramFiles, code_mount, code_volume, program_files
 from workloads.queueing import pod_priority, queued_metadata

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from settings.catalogue.accelerators import MACHINE_TYPES, MachineType
+from settings.load import plan_from
 from settings.plan.host_requests import DISK, host_share
-from settings.plan.plan import Plan, plan_from
+from settings.plan.plan import Plan
 from settings.plan.system_nodes import Room, node_room
 from settings.schema.field_types import mebibytes
 from tests.support.autopilot import autopilot, slices

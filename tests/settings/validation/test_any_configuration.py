@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from settings.plan.plan import Plan, plan_from
+from settings.load import plan_from
+from settings.plan.plan import Plan
 from settings.schema.stack import Settings
 from settings.validation.messages import keys_of
 from settings.validation.problem import ConfigurationError

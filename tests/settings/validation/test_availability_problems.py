@@ -9,7 +9,7 @@ import pytest
 from settings.catalogue.accelerators import MACHINE_TYPES
 from settings.catalogue.availability import OFFERS
 from settings.catalogue.capacity import CAPACITIES
-from settings.plan.plan import plan_from
+from settings.load import plan_from
 from tests.support.generations import slices_of
 from tests.support.platforms import AUTOPILOT, TUTORIAL, as_config, changed
 from tests.support.problems import NOWHERE, each, is_the_only_problem, problems_in

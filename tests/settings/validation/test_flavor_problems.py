@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from settings.plan.plan import plan_from
+from settings.load import plan_from
 from tests.support.generations import GENERATIONS, QUEUES, SLICES, with_job
 from tests.support.platforms import as_config
 from tests.support.problems import NOWHERE, each, is_the_only_problem

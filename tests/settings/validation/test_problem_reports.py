@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from settings.plan.plan import plan_from
+from settings.load import plan_from
 from settings.plan.ray_jobs import RayJobPlan
 from settings.validation.problem import ConfigurationError
 from tests.support.platforms import BOTH, TUTORIAL, as_config, both, changed, plan_with, with_slice

@@ -9,7 +9,8 @@ import pytest
 
 from operations.jobs.expectations import expected_flavor
 from settings.catalogue.labels import ACCELERATOR_LABEL, FLAVOR_LABEL, NODEPOOL_LABEL, TOPOLOGY_LABEL
-from settings.plan.plan import Plan, plan_from
+from settings.load import plan_from
+from settings.plan.plan import Plan
 from settings.plan.ray_jobs import RayJobPlan
 from tests.support.generations import GENERATIONS, QUEUES, SLICES
 from tests.support.platforms import as_config

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from settings.plan.plan import plan_from
+from settings.load import plan_from
 from settings.validation.problem import ConfigurationError, Problem
 from tests.support.generations import SLICES, with_job
 from tests.support.platforms import AUTOPILOT, BOTH, TUTORIAL, as_config
