@@ -1,1 +1,1 @@
-"""TODO."""
+"""Resource hooks: steps around a resource that wait for, or repair, what the engine cannot see."""

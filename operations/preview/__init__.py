@@ -1,1 +1,1 @@
-"""TODO."""
+"""Offline previews, their comparison with another revision, and the report on a pull request."""

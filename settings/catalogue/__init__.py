@@ -1,1 +1,1 @@
-"""TODO."""
+"""Facts about TPUs, GKE and Kueue, with their sources, and the pinned versions."""

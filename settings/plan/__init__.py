@@ -1,1 +1,1 @@
-"""TODO."""
+"""What follows from valid settings: slices, pools, flavors, queues and jobs."""

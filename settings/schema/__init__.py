@@ -1,1 +1,1 @@
-"""TODO."""
+"""What a user may write in a stack file, as strict types."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Two stages: whether a stack file can be read as a platform, and whether that platform can work."""

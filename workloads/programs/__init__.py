@@ -1,1 +1,1 @@
-"""TODO."""
+"""What runs on the chips."""

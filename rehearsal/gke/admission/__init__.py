@@ -1,1 +1,1 @@
-"""TODO."""
+"""Admission policies that GKE installs in every cluster."""

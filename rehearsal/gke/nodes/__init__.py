@@ -1,1 +1,1 @@
-"""TODO."""
+"""Node objects of pools, and what is left of them after a deletion."""

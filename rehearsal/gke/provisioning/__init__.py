@@ -1,1 +1,1 @@
-"""TODO."""
+"""Queued provisioning: ProvisioningRequests and the order in which they are served."""
